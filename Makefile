@@ -68,7 +68,7 @@ SAME_PATHS = '-ffile-prefix-map=$(CURDIR)=.'
 $(B)/obj/offline/tests/%.o: SAME_PATHS =
 # The tools read profiles and programs that others may have made.
 HARDENING := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
-HARD_LINK := -Wl,-z,relro -Wl,-z,now
+HARD_LINK := -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections
 DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 
 # Code in the target: no vector register, no libc behind our back, no PLT call
@@ -94,72 +94,17 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 
 # --- sources -----------------------------------------------------------------
 
-BASE_SRC    := $(wildcard src/base/*.c)
-IMAGE_SRC   := $(wildcard src/image/*.c)
-PROFILE_SRC := $(wildcard src/profile/*/*.c)
-RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
-LAUNCH_SRC  := $(wildcard src/launch/*.c)
-OPTIONS_SRC := $(wildcard src/options/*.c)
-# The sampler: of the profile's parts it uses those that know no file.
-WATCH_SRC   := $(wildcard src/watch/*.c)
-WATCH_PARTS := $(IMAGE_SRC) $(wildcard src/profile/code/*.c) \
-		 $(addprefix src/profile/support/,interpreters.c map.c memory.c)
-LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
-		 own_memory.c file_bound.c process_start.c run_summary.c run_totals.c labels.c \
-		 output_name.c value_text.c signature_exchange.c)
-# The sampler's process: src/watch/unwind/ walks stacks of others.
-UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)
-# What stops and changes another process.
-CONTROL_SRC := $(wildcard src/control/*.c src/control/*.S)
-# What needs no other process: unit tests link it.
-WATCH_PURE  := $(addprefix src/watch/,code_file.c elf_tables.c thread_time.c)
-# Names of code that no file has: src/watch/names/.
-NAMES_SRC   := $(wildcard src/watch/names/*.c)
-# Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
-# swizzle-dump.
+# The programs that run beside the profiled one link what they use of all folders
+# but src/runtime/: each src/tools/*.c is one, the rest is in an archive.
 TOOLS_SRC   := $(wildcard src/tools/*.c)
-DUMP_SRC    := $(wildcard src/tools/dump/*.c)
+OFFLINE_SRC := $(filter-out src/runtime/% $(TOOLS_SRC),$(wildcard src/*/*.c \
+		 src/*/*/*.c src/*/*/*/*.c src/*/*.S) thunks/counting.c)
+# libswizzle.so.
+TARGET_SRC  := $(wildcard asm/x86_64/*.S thunks/*.c src/runtime/*.c \
+		 src/runtime/*/*.c src/image/*.c src/base/*.c)
 # The page that `swizzle-dump -f html` fills: its parts, and the object that
 # holds it in two pieces, before and after the data.
-PAGE_PARTS  := $(wildcard src/html/*.html) $(wildcard src/html/*.css src/html/*.js)
-PAGE_SRC    := src/html/page.S
-# swizzle-top: its own process, and the sampler that it starts.
-TOP_SRC     := $(wildcard src/top/*.c)
-# swizzle-ctl: of swizzle-top's parts it uses those that know processes; and
-# what changes another process.
-CTL_SRC     := $(wildcard src/ctl/*.c)
-CTL_CONTROL := $(filter-out %/run.c %/attachable.c,$(CONTROL_SRC)) \
-	       $(filter-out %/sampler.c %/run_line.c,$(WATCH_SRC)) \
-	       $(UNWIND_SRC) $(NAMES_SRC) $(filter-out %/memory.c,$(WATCH_PARTS))
-THUNKS_SRC  := $(wildcard thunks/*.c)
-ASM_SRC     := $(wildcard asm/x86_64/*.S)
-# The part of thunks/ that is pure computation: unit tests link it.
-THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
-		 region.c unwind_table.c fixups.c saved_plan.c \
-		 encoding.c usual.c leaf.c flags.c red_zone.c code_writer.c \
-		 unhooked.c capstone_x86_only.c))
-# Of src/runtime/ what does not need a process that is being profiled, and what
-# maps memory: likewise. What these refer to beyond that, the tests stand in for.
-RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/maps.c thunks/near.c $(addprefix src/runtime/, \
-		  cache/key.c \
-		  $(addprefix discovery/,unlisted_gaps.c branch_thunk.c distance_table.c \
-		    frame_chain.c frame_register.c function.c released_frames.c \
-		    kept_registers.c operand.c references.c row_operands.c \
-		    scan_bytes.c scan_depth.c scan_pointers.c scan_slots.c \
-		    slot_loads.c switch_table.c) \
-		  $(addprefix hooks/,followers.c interrupted.c jumps.c latest_frame.c \
-		    tail_calls.c thread_thunks.c unwound.c) \
-		  $(addprefix record/,chunks.c edge_table.c events.c frames.c nodes.c \
-		    present.c recursion.c sampling.c shared_thunks.c \
-		    site_table.c table_room.c) \
-		  support/clock.c support/code_pages.c support/pattern.c)
-
-UNIT_SRC    := $(wildcard tests/unit/*.c)
-UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))
-UNIT_HELP   := $(filter-out $(UNIT_TESTS),$(UNIT_SRC)) $(wildcard tests/unit/*.S)
-FUZZ_SRC    := $(wildcard tests/fuzz/*.c)
-TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
-		 tests/targets/*.S)
+PAGE_PARTS  := $(wildcard src/html/*.html src/html/*.css src/html/*.js)
 HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1 man/*.7)
 man_path = $(foreach page,$(1),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
@@ -180,7 +125,7 @@ asan    = $(patsubst %,$(B)/obj/asan/%.o,$(basename $(1)))
 # --- all ---------------------------------------------------------------------
 
 TOOLS := $(patsubst src/tools/%.c,$(B)/bin/%,$(TOOLS_SRC))
-LIB   := $(if $(RUNTIME_SRC),$(B)/lib/libswizzle.so)
+LIB   := $(B)/lib/libswizzle.so
 INCLUDES := $(patsubst %,$(B)/%,$(HEADERS))
 MANPAGES := $(addprefix $(B)/share/man/,$(call man_path,$(MAN_SRC)))
 
@@ -189,46 +134,25 @@ all: tools lib $(INCLUDES) $(MANPAGES)	## build everything into build/ (default)
 tools: $(TOOLS)			## build only the tools
 lib: $(LIB)			## build only libswizzle.so
 
-$(B)/bin/swizzle-dump: $(call offline,src/tools/swizzle-dump.c \
-		$(OPTIONS_SRC) $(DUMP_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
+# What a program does not use is left out (--gc-sections): swizzle-run and
+# swizzle-ctl need libc alone, so that a program that they start begins sooner.
+$(TOOLS): $(B)/bin/%: $(B)/obj/offline/src/tools/%.o $(B)/obj/offline/tools.a
 	@mkdir -p $(@D)
-	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
-$(call offline,src/launch/library.c): $(B)/obj/libdir
-$(call offline,src/launch/library.c): CPPFLAGS_ALL += -DSWZ_LIBDIR='"$(OTHER_LIBDIR)"'
+$(B)/bin/swizzle-dump: TOOL_LIBS = $(OFFLINE_LIBS)
+$(B)/bin/swizzle-top: TOOL_LIBS = $(OFFLINE_LIBS) $(CURSES_LIBS)
+
+# Where swizzle-run looks for its library.
+$(call offline,$(wildcard src/launch/*.c)): $(B)/obj/libdir
+$(B)/obj/offline/src/launch/%.o: CPPFLAGS_ALL += -DSWZ_LIBDIR='"$(OTHER_LIBDIR)"'
 .PHONY: FORCE
 $(B)/obj/libdir: FORCE
 	@mkdir -p $(@D)
 	@echo '$(OTHER_LIBDIR)' | cmp -s - $@ || echo '$(OTHER_LIBDIR)' >$@
 
-# Needs libc alone: the less there is to load, the sooner the program begins.
-$(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
-		$(CONTROL_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) \
-		$(WATCH_PARTS) $(OPTIONS_SRC) \
-		$(addprefix src/profile/file/,packed_nodes.c packing.c run_end.c \
-		  run_profiles.c writer.c) \
-		$(LAUNCH_BASE))
-	@mkdir -p $(@D)
-	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^
-
-$(B)/bin/swizzle-top: $(call offline,src/tools/swizzle-top.c $(TOP_SRC) \
-		src/launch/known_options.c src/launch/program.c src/launch/path.c $(OPTIONS_SRC) \
-		$(filter-out %/sampler.c %/run_line.c,$(WATCH_SRC)) \
-		$(UNWIND_SRC) $(NAMES_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
-	@mkdir -p $(@D)
-	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS) $(CURSES_LIBS)
-
-$(B)/bin/swizzle-ctl: $(call offline,src/tools/swizzle-ctl.c $(CTL_SRC) \
-		$(CTL_CONTROL) \
-		src/top/processes.c src/launch/known_options.c src/launch/program.c src/launch/path.c \
-		$(OPTIONS_SRC) $(addprefix src/profile/support/,memory.c output.c \
-		  progress.c) $(LAUNCH_BASE))
-	@mkdir -p $(@D)
-	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^
-
 # A program that starts meanwhile loads the old one or the new one, never a half.
-$(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
-		$(RUNTIME_SRC) $(IMAGE_SRC) $(BASE_SRC)) $(SWZ_LDSCRIPT)
+$(B)/lib/libswizzle.so: $(call target,$(TARGET_SRC)) $(SWZ_LDSCRIPT)
 	@mkdir -p $(@D)
 	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@.new $(filter %.o,$^) \
 		$(CAPSTONE_A) $(IBERTY_LIBS)
@@ -250,9 +174,21 @@ $(filter %.7,$(MANPAGES)): $(B)/share/man/man7/%: man/%
 
 OBJ_DEPS := Makefile config.mk
 
+# A function, a section: links leave out what is not used.
+SECTIONS := -ffunction-sections -fdata-sections
+
+# archive LIST: made anew, so that nothing stays in it.
+archive = @rm -f $@; mkdir -p $(@D); printf '%s\n' $^ >$@.list; $(AR) rcs $@ @$@.list
+
+$(B)/obj/offline/tools.a: $(call offline,$(OFFLINE_SRC))
+	$(archive)
+
+$(B)/obj/asan/tools.a: $(call asan,$(OFFLINE_SRC))
+	$(archive)
+
 $(B)/obj/offline/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(HARDENING) $(SAME_PATHS) $(CFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(HARDENING) $(SECTIONS) $(SAME_PATHS) $(CFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/offline/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
@@ -271,7 +207,7 @@ $(B)/obj/target/%.o: %.S $(OBJ_DEPS)
 
 $(B)/obj/asan/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(SANITIZE) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(SECTIONS) $(CFLAGS_ALL) $(SANITIZE) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/asan/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
@@ -283,325 +219,18 @@ $(B)/html/tail: src/html/assemble $(PAGE_PARTS)
 	@mkdir -p $(@D)
 	src/html/assemble $(B)/html
 
-$(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
+$(foreach kind,offline asan fuzz,$(B)/obj/$(kind)/src/html/page.o): $(B)/html/tail
 
-# --- unit tests --------------------------------------------------------------
-# Each tests/unit/test_*.c is a program.  The rest comes from an archive, so
-# that a test holds only what it uses.
-
-# The pages of swizzle-top's screen, without a terminal.
-TOP_PURE := $(addprefix src/top/,columns.c live.c neighbour_rows.c neighbours.c \
-		page.c page_figures.c page_rows.c) src/watch/proc_task.c
-# What stops and changes another process: tests are that process, or its parent.
-CONTROL_PURE := $(addprefix src/control/,interrupted.c our_code.c safe_place.c site_pages.c \
-		sites.c stop.c target.c urgent.c) src/watch/clock.c src/watch/interrupted_call.c
-UNIT_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(WATCH_PURE) $(TOP_PURE) \
-	      $(CONTROL_PURE) $(THUNKS_PURE) $(RUNTIME_PURE)
-UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
-UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
-ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))
-
-$(B)/obj/offline/unit.a: $(call offline,$(UNIT_PARTS))
-	@rm -f $@
-	@mkdir -p $(@D)
-	$(AR) rcs $@ $^
-
-$(B)/obj/asan/unit.a: $(call asan,$(UNIT_PARTS))
-	@rm -f $@
-	@mkdir -p $(@D)
-	$(AR) rcs $@ $^
-
-$(UNIT_BIN): $(B)/test/%: $(B)/obj/offline/tests/%.o $(B)/obj/offline/unit.a
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(UNIT_LIBS)
-
-# The fuzzers are functions there: fuzz_events() instead of libFuzzer's name.
-$(foreach fuzzer,$(FUZZ_SRC),$(eval \
-	$(call offline,$(fuzzer)) $(call asan,$(fuzzer)): CFLAGS_ALL += \
-	-DLLVMFuzzerTestOneInput=$(basename $(notdir $(fuzzer)))))
-$(B)/test/unit/test_fuzzers: $(call offline,$(FUZZ_SRC))
-$(B)/asan/test/unit/test_fuzzers: $(call asan,$(FUZZ_SRC))
-
-$(ASAN_BIN): $(B)/asan/test/%: $(B)/obj/asan/tests/%.o $(B)/obj/asan/unit.a
-	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
-		$(UNIT_LIBS)
-
-ASAN_TOOLS := $(patsubst src/tools/%.c,$(B)/asan/bin/%,$(TOOLS_SRC))
-$(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
-		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) $(IMAGE_SRC) \
-		  $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC))
-	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
-
-$(B)/asan/bin/swizzle-dump: $(call asan,$(DUMP_SRC))
-$(B)/asan/bin/swizzle-top: $(call asan,$(TOP_SRC))
-$(B)/asan/bin/swizzle-ctl: $(call asan,$(CTL_SRC) $(CTL_CONTROL) \
-		src/top/processes.c)
-
-# --- stack walks --------------------------------------------------------------
-# Stacks of running programs, walked by swizzle and by libunwind.
-
-STACKS_SRC   := $(wildcard tests/stacks/*.c)
-STACKS_MAINS := tests/stacks/compare.c tests/stacks/bench.c
-STACKS_BIN   := $(if $(UNWIND_LIBS),$(B)/test/stacks/compare)
-
-$(patsubst tests/%.c,$(B)/test/%,$(STACKS_MAINS)): $(B)/test/stacks/%: \
-		$(B)/obj/offline/tests/stacks/%.o $(call offline,$(filter-out \
-		$(STACKS_MAINS),$(STACKS_SRC))) $(B)/obj/offline/unit.a
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(UNWIND_LIBS)
-
-# --- test targets ------------------------------------------------------------
-# Small programs to be profiled, one behaviour each, and lib*.{c,cc,S}: shared
-# libraries for them.  A comment in the first line may add to the flags:
-# "/* build: -g -pthread */", "// build: ..." or "# build: ...".  What needs
-# more than one file or flag set says so itself in tests/e2e.
-
-TARGETS_DIR := $(B)/test/targets
-TARGET_H    := $(wildcard tests/targets/*.h tests/targets/patching/*.S)
-TARGET_LIBS := $(patsubst tests/targets/%,$(TARGETS_DIR)/%.so,$(basename \
-		 $(filter tests/targets/lib%,$(TARGET_SRC))))
-TARGET_BIN  := $(patsubst tests/targets/%,$(TARGETS_DIR)/%,$(basename \
-		 $(filter-out tests/targets/lib%,$(TARGET_SRC))))
-
-build_flags = $(shell sed -n -e '1s|.*build: *||' -e '1s|\*/.*||' \
-	        -e '1{/^[-]/p;}' $<)
-target_cc = $(if $(filter %.cc,$<),$(CXX),$(CC)) $(if $(filter %.S,$<),,-O2)
-target_link = -L$(TARGETS_DIR) '-Wl,-rpath,$$ORIGIN'
-
-define target_rules
-$(TARGETS_DIR)/%: tests/targets/%.$(1) $(TARGET_H) Makefile | $(TARGET_LIBS)
-	@mkdir -p $$(@D)
-	$$(target_cc) -o $$@ $$< $$(target_link) $$(build_flags)
-$(TARGETS_DIR)/lib%.so: tests/targets/lib%.$(1) $(TARGET_H) Makefile
-	@mkdir -p $$(@D)
-	$$(target_cc) -shared -fPIC -o $$@ $$< $$(build_flags)
-endef
-$(foreach ext,c cc S,$(eval $(call target_rules,$(ext))))
-
-$(TARGETS_DIR)/liblate_other.so: tests/targets/liblate.c
-
-# --- check -------------------------------------------------------------------
-
-.PHONY: tests unit check-unit check check-asan
-tests: unit $(TARGET_BIN) $(TARGET_LIBS) $(STACKS_BIN)	## build all test programs
-unit: $(UNIT_BIN)
-
-check-unit: unit		## run the unit tests only
-	tests/run-unit $(UNIT_BIN)
-
-check: all tests		## run the unit tests, then the shell tests
-	@export TEST_CLOSING=$(abspath $(B))/test/closing; \
-	status=0; \
-	tests/run-unit $(UNIT_BIN) || status=1; \
-	tests/run || status=1; \
-	exit $$status
-
-check-asan: $(ASAN_BIN) $(ASAN_TOOLS)	## unit tests and the tools under ASan and UBSan
-	ASAN_OPTIONS=detect_leaks=1 tests/run-unit $(ASAN_BIN)
-	@echo "built with ASan and UBSan: $(ASAN_TOOLS)"
-
-.PHONY: check-relocator
-check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruction, and this machine's prologues, in place and moved
-	$< all
-	find -L /usr/lib/x86_64-linux-gnu /usr/bin -type f \
-		'(' -name '*.so*' -o -perm -111 ')' -print0 2>/dev/null | \
-		xargs -0 -n 10000 $<
-
-.PHONY: check-stacks
-check-stacks: all tests		## 10,000 stacks of real programs, walked by swizzle and by libunwind (STACKS)
-	CHECK_STACKS=$(or $(STACKS),10000) VERBOSE=1 tests/run test_stack_walks
-
-.PHONY: check-html
-check-html: all tests		## the pages of swizzle-dump, in headless Chromium
-	tests/run test_html test_html_diff test_graph test_calls_html test_objects
-
-.PHONY: check-fresh
-check-fresh:			## demo, check and package in minimal Debian roots (as root)
-	scripts/check-fresh
-
-.PHONY: check-kernel
-check-kernel: all tests		## shell tests on the kernel of this Debian, in qemu
-	scripts/check-kernel
-
-.PHONY: check-viewers
-check-viewers: all tests	## open the output in the programs that it is for (fetches some from npm)
-	scripts/fetch-viewers
-	CONSUMERS_DEPTH=0 VERBOSE=1 tests/run test_viewers test_consumers
-
-.PHONY: check-gcc
-check-gcc: all			## GCC's own run-time tests, natively and profiled (fetches them)
-	@status=0; \
-	scripts/check-gcc || status=1; \
-	scripts/check-gcc -M || status=1; \
-	exit $$status
-
-.PHONY: check-memory
-check-memory: all		## clang compiling a large file, with room for all contexts and without
-	CLANG=$(CLANG) scripts/check-memory
-
-# Long runs, hours and half an hour: not part of `make check`.
-.PHONY: check-suites soak
-check-suites: all		## test suites of real programs, native and profiled (SUITES="cpython ...")
-	scripts/check-suites $(SUITES_FLAGS) $(SUITES)
-
-.PHONY: check-loaded
-check-loaded: all tests		## the shell tests with little processor time, as root (ROUNDS, SHARE in percent)
-	tests/loaded
-
-# Half an hour. Those two look at the hooks themselves, and at the environment.
-.PHONY: check-busy
-check-busy: all tests		## all tests on one processor, beside two busy loops (ROUNDS, 10)
-	tests/busy $(UNIT_BIN)
-
-.PHONY: check-sharing
-check-sharing: all tests	## the shell tests, where no call edge has return thunks of its own
-	TEST_SHARING=1 tests/run $(filter-out test_hook_path test_run_options, \
-		$(basename $(notdir $(wildcard tests/e2e/test_*.sh))))
-
-.PHONY: check-leading
-check-leading: all tests	## the shell tests, where all frames share their thunks' code
-	TEST_LEADING=1 tests/run $(filter-out test_hook_path test_run_options, \
-		$(basename $(notdir $(wildcard tests/e2e/test_*.sh))))
-
-# Some minutes.
-.PHONY: check-tactics
-check-tactics: all		## test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2 libjsoncpp")
-	scripts/check-tactics $(LIBRARIES)
-
-.PHONY: check-attach-kills
-check-attach-kills: all tests	## kill swizzle-run -p, or the process that it attaches to, at any moment (KILL_ROUNDS, 100 each)
-	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) tests/run test_attach_kills
-
-# Some minutes: swizzle-ctl on programs under load, 100 kills each.
-.PHONY: check-control
-check-control: all tests	## start, stop, snapshots and marks at random on programs under load (CONTROL_ROUNDS, 13)
-	CONTROL_ROUNDS=$${CONTROL_ROUNDS:-13} tests/run test_control_load
-
-# An hour or so; goes on where it was interrupted (tests/mutations/run --help).
-.PHONY: check-mutations
-check-mutations: all tests	## which one-token faults in the sources the tests notice: 100 of them (MUTATIONS_FLAGS)
-	tests/mutations/run $(MUTATIONS_FLAGS)
-
-SOAK_SECONDS ?= 1800
-soak: all			## servers under load for SOAK_SECONDS (1800) each (SERVERS="redis ...")
-	scripts/soak $(SOAK_SECONDS) $(SERVERS)
-
-# --- fuzz --------------------------------------------------------------------
-
-FUZZ_SECONDS ?= 60
-FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
-FUZZ_FLAGS = -std=gnu11 -g -O1 $(CPPFLAGS_ALL) \
-	     -fsanitize=fuzzer,address,undefined \
-	     -fno-sanitize-recover=undefined -DSWZ_FUZZ
-FUZZ_PARTS := $(UNIT_HELP) $(OPTIONS_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(THUNKS_PURE)
-
-$(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(HEADERS) \
-		$(wildcard src/*/*.h src/*/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS) \
-		$(B)/html/tail
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_FLAGS) -o $@ $(filter %.c %.S,$^) $(OFFLINE_LIBS) \
-		$(CAPSTONE_A) $(CHECK_LIBS)
-
-.PHONY: fuzz
-fuzz: $(FUZZ_BIN)		## run each fuzzer for FUZZ_SECONDS (60)
-	@for fuzzer in $(FUZZ_BIN); do \
-		name=$${fuzzer##*/}; seeds=tests/fuzz/corpus/$$name; \
-		mkdir -p $(B)/fuzz/corpus/$$name || exit 1; \
-		test -d $$seeds || seeds=; \
-		echo "== $$name, $(FUZZ_SECONDS) s"; \
-		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
-			-rss_limit_mb=2048 -print_final_stats=1 \
-			-artifact_prefix=$(B)/fuzz/$$name- \
-			$(B)/fuzz/corpus/$$name $$seeds \
-			2>$(B)/fuzz/$$name.log || { \
-			tail -n 60 $(B)/fuzz/$$name.log; \
-			echo "$$name failed; see $(B)/fuzz/$$name-*"; \
-			exit 1; }; \
-		grep -E '^stat::(number_of|average)' $(B)/fuzz/$$name.log; \
-	done
-
-# --- bench -------------------------------------------------------------------
-
-.PHONY: bench
-bench: all			## what a call costs, natively and under other profilers (BENCH_ROUNDS, BENCH_ONLY, BENCH_TOOLS)
-	CLANG=$(CLANG) tests/bench/run
-
-# Where the time was: swizzle's self times against perf's.
-$(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
-		$(call offline,$(PROFILE_SRC) $(OPTIONS_SRC) $(PAGE_SRC) $(BASE_SRC))
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
-
-.PHONY: bench-accuracy
-bench-accuracy: all $(B)/test/bench/functions	## how true the times are, against perf (BENCH_PROGRAMS="lua ...")
-	tests/bench/accuracy $(BENCH_PROGRAMS)
-
-$(B)/test/bench/return_stack: $(B)/obj/offline/tests/bench/return_stack.o
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
-
-.PHONY: bench-return-stack
-bench-return-stack: $(B)/test/bench/return_stack	## what one thunk for all frames of a recursion could gain
-	$(B)/test/bench/return_stack
-
-.PHONY: bench-sampling
-bench-sampling: all	## what sampling costs and sees, beside perf, gprofng and callgrind (BENCH_PROGRAMS="lua ...")
-	tests/bench/sampling $(BENCH_PROGRAMS)
-
-.PHONY: bench-stacks
-bench-stacks: $(B)/test/stacks/bench	## what the sampler's walk of a stack costs, and libunwind's
-	tests/bench/stacks
-
-.PHONY: bench-html
-bench-html: all			## how the page of a large trace opens and scrolls, and its memory (EVENTS=200000000)
-	tests/bench/html $(EVENTS)
-
-.PHONY: screenshots
-screenshots: all		## take the README's pictures again (KCachegrind, the HTML page)
-	scripts/screenshots
-
-.PHONY: bench-startup
-bench-startup: all		## measure what the start of a program costs
-	tests/bench/startup
-
-.PHONY: bench-starts
-bench-starts: all		## how long planning and patching take in a start, and their copying alone
-	tests/bench/starts
-
-.PHONY: bench-memory
-bench-memory: all		## how much memory swizzle adds to small programs and forked children
-	tests/bench/memory
-
-$(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
-	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
-
-.PHONY: bench-merge
-bench-merge: all $(B)/test/bench/large_profile	## how long swizzle-dump --merge-into takes for 10,000 profiles of 1 MB (BENCH_PROFILES)
-	tests/bench/merge
-
-.PHONY: bench-dump
-bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a profile of a million contexts and a trace of 1 GB
-	tests/bench/dump
-
-.PHONY: bench-calls-view
-bench-calls-view: all		## how soon swizzle-dump -f calls answers, on a trace of 100 million events (BENCH_EVENTS)
-	tests/bench/calls_view
+include tests/rules.mk
 
 # --- format and lint ---------------------------------------------------------
 
-C_FILES  := $(BASE_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
-	    $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(DUMP_SRC) \
-	    $(TOP_SRC) $(CTL_SRC) $(THUNKS_SRC) \
-	    $(UNIT_SRC) $(FUZZ_SRC)
+C_FILES  := $(sort $(filter %.c,$(OFFLINE_SRC) $(TARGET_SRC)) $(TOOLS_SRC) \
+	    $(UNIT_SRC) $(FUZZ_SRC))
 CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) $(STACKS_SRC) \
-	    $(filter %.c %.cc,$(TARGET_SRC))
-H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h thunks/*.h \
-	    tests/*/*.h)
+	    $(filter %.c %.cc,$(TARGETS_SRC))
+H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h src/*/*/*/*.h \
+	    thunks/*.h tests/*/*.h)
 
 .PHONY: format format-check
 format:				## clang-format the tree
@@ -610,15 +239,13 @@ format:				## clang-format the tree
 format-check:			## say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
-LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(OPTIONS_SRC) \
-		$(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(DUMP_SRC) $(TOP_SRC) $(CTL_SRC) $(UNIT_SRC) $(FUZZ_SRC)
-LINT_TARGET  := $(BASE_SRC) $(IMAGE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
+LINT_TARGET  := $(filter %.c,$(TARGET_SRC))
 # What clang does not know.
 CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns \
 			 -mmemset-strategy=%,$(TARGET_CFLAGS))
-LINT_GOALS := $(patsubst %,lint-cc/%,$(LINT_OFFLINE) $(LINT_TARGET)) \
+LINT_GOALS := $(patsubst %,lint-cc/%,$(C_FILES)) \
 	      $(patsubst %,lint-h/%,$(H_FILES)) \
-	      $(patsubst %,lint-tidy/%,$(LINT_OFFLINE) $(LINT_TARGET))
+	      $(patsubst %,lint-tidy/%,$(C_FILES))
 
 .PHONY: lint lint-cppcheck lint-sh lint-imports lint-names $(LINT_GOALS)
 lint: $(LINT_GOALS) lint-cppcheck lint-sh lint-imports lint-names format-check	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck; imports run one way; what comments name and links lead to is there
@@ -661,7 +288,7 @@ lint-sh:
 		shellcheck -x -S warning $(wildcard $(SCRIPTS)); \
 	else echo "shellcheck is not there: scripts not checked"; fi
 
-lint-imports: all $(B)/obj/offline/unit.a
+lint-imports: all
 	@scripts/check-imports
 
 lint-names:
@@ -751,6 +378,6 @@ distclean: clean		## also remove what configure made
 		autom4te.cache aclocal.m4
 
 help:				## this list
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | \
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile tests/rules.mk | \
 		while IFS='	' read -r name text; do \
 			printf '  %-14s %s\n' "$$name" "$$text"; done

@@ -9,11 +9,17 @@
 #include "thunks/arena.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/syscall.h"
 #include "swizzle/thunk.h"
+#include "base/syscall.h"
+#include "asm/x86_64/offsets.h"
+
+/* --- the arena ----------------------------------------------------------- */
 
 #define UNIT_BYTES ((size_t)2 * SWZ_UNIT_CODE_BYTES)
 #define BLOCK_BYTES ((size_t)SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES)
@@ -33,7 +39,7 @@ void swz_hook_exit_following(void);
 static void (*exit_hook)(void) = swz_hook_exit;
 static void (*following_hook)(void) = swz_hook_exit_following;
 
-/* These outlive a reset (src/runtime/support/reset.h). */
+/* These outlive a reset (src/runtime/support/scratch_memory.h). */
 #define KEPT __attribute__((section(".bss.kept")))
 
 static _Atomic uint32_t next_block KEPT;
@@ -202,7 +208,9 @@ struct swz_thunk *swz_arena_block_thunks(uint32_t block)
 	return (struct swz_thunk *)(code + SWZ_UNIT_CODE_BYTES);
 }
 
-uint32_t swz_arena_take_leading_block(void)
+/* The same of leaders (thunks/arena.h), whose code goes to the hook that asks
+ * the slot whose exit it is. They are never given back. */
+static uint32_t arena_take_leading_block(void)
 {
 	uint32_t block = swz_arena_take_block();
 	char *code;
@@ -221,7 +229,8 @@ uint32_t swz_arena_take_leading_block(void)
 		       : SWZ_BLOCK_NONE;
 }
 
-void (*swz_arena_following_exit(void))(void)
+/* The hook that a leader goes to which is made now. */
+static void (*arena_following_exit(void))(void)
 {
 	return following_hook;
 }
@@ -269,4 +278,184 @@ const uint8_t *swz_thunk_body(const struct swz_thunk *thunk)
 uint64_t swz_thunk_address(const struct swz_thunk *thunk)
 {
 	return (uintptr_t)swz_thunk_code(thunk) + SWZ_THUNK_AFTER_CALL;
+}
+
+/* --- leaders ------------------------------------------------------------- */
+
+/* A table of all, with open addressing. None is ever taken out. */
+
+#define PLACES 2048u
+#define MOST_LEADERS 1024u
+
+/* These outlive a reset (src/runtime/support/scratch_memory.h), as leaders do.
+ */
+
+static struct swz_thunk *_Atomic table[PLACES]
+	__attribute__((section(".bss.kept_table")));
+static _Atomic uint32_t leader_count KEPT;
+
+/* Where those are taken from that are made next: block + 1 << 32 | used; 0:
+ * from nowhere yet. A process that is attached to again may have another exit
+ * hook. */
+static struct source {
+	void (*hook)(void);
+	_Atomic uint64_t block_and_used;
+} sources[MOST_HOOKS] KEPT;
+static struct source *source = sources;
+
+static unsigned place_of(const uint8_t *body, uint64_t return_address)
+{
+	uint64_t sum = (uintptr_t)body + 3 * return_address;
+
+	return (unsigned)((sum * SWZ_HASH_MULTIPLIER) >> 32) % PLACES;
+}
+
+/* False for one that was made for another exit hook, before a reset. */
+static bool leads(const struct swz_thunk *leader, const uint8_t *body,
+		  uint64_t return_address)
+{
+	return leader->body == body &&
+	       leader->return_address == return_address &&
+	       leader->start_ticks == (uintptr_t)arena_following_exit();
+}
+
+struct swz_thunk *swz_leader_find(const uint8_t *body, uint64_t return_address)
+{
+	unsigned at = place_of(body, return_address);
+	struct swz_thunk *leader;
+
+	/* acquire: matches the release in swz_leader_make */
+	while ((leader = atomic_load_explicit(&table[at],
+					      memory_order_acquire)) != NULL) {
+		if (leads(leader, body, return_address))
+			return leader;
+		at = (at + 1) % PLACES;
+	}
+	return NULL;
+}
+
+/* In its `next_free`: it is never free. */
+void swz_leader_note_parent(struct swz_thunk *leader, uint32_t thread,
+			    uint32_t parent)
+{
+	__atomic_store_n((uint64_t *)(void *)&leader->next_free,
+			 (uint64_t)thread << 32 | parent, __ATOMIC_RELAXED);
+}
+
+uint32_t swz_leader_parent(const struct swz_thunk *leader, uint32_t thread)
+{
+	uint64_t noted = __atomic_load_n(
+		(const uint64_t *)(const void *)&leader->next_free,
+		__ATOMIC_RELAXED);
+
+	return noted >> 32 == thread ? (uint32_t)noted : 0;
+}
+
+bool swz_leaders_have_room(void)
+{
+	return atomic_load_explicit(&leader_count, memory_order_relaxed) <
+	       MOST_LEADERS;
+}
+
+void swz_leaders_forget_parents(void)
+{
+	if (!atomic_load(&leader_count)) /* mostly: the table's pages are not
+					    there */
+		return;
+	for (unsigned i = 0; i < PLACES; i++) {
+		struct swz_thunk *leader = atomic_load(&table[i]);
+
+		if (leader)
+			swz_leader_note_parent(leader, 0, 0);
+	}
+}
+
+void swz_leaders_begin(void)
+{
+	void (*hook)(void) = arena_following_exit();
+
+	source = sources;
+	while (source->hook && source->hook != hook &&
+	       source < sources + MOST_HOOKS - 1)
+		source++;
+	source->hook = hook;
+	swz_leaders_forget_parents();
+}
+
+void swz_leaders_stock_up(void)
+{
+	uint64_t state = atomic_load(&source->block_and_used);
+	uint32_t block;
+
+	if (state)
+		return;
+	block = arena_take_leading_block();
+	if (block != SWZ_BLOCK_NONE)
+		atomic_compare_exchange_strong(&source->block_and_used, &state,
+					       (block + UINT64_C(1)) << 32);
+}
+
+/* One that the table has not yet. */
+static struct swz_thunk *take_thunk(void)
+{
+	uint64_t state = atomic_load(&source->block_and_used), want;
+	uint32_t block, used;
+
+	do {
+		block = (uint32_t)(state >> 32);
+		used = (uint32_t)state;
+		if (!block || used == SWZ_BLOCK_THUNKS) {
+			/* of another thread's, which comes between, 63 are lost
+			 */
+			block = arena_take_leading_block();
+			if (block == SWZ_BLOCK_NONE)
+				return NULL;
+			block++;
+			used = 0;
+		}
+		want = (uint64_t)block << 32 | (used + 1);
+	} while (!atomic_compare_exchange_strong(&source->block_and_used,
+						 &state, want));
+	return swz_arena_block_thunks(block - 1) + used;
+}
+
+static struct swz_thunk *new_leader(const uint8_t *body,
+				    uint64_t return_address)
+{
+	struct swz_thunk *leader = take_thunk();
+
+	if (!leader)
+		return NULL;
+	*leader = (struct swz_thunk){
+		.body = body,
+		.return_address = return_address,
+		.start_ticks = (uintptr_t)arena_following_exit(),
+		.pending = SWZ_LEADS};
+	return leader;
+}
+
+struct swz_thunk *swz_leader_make(const uint8_t *body, uint64_t return_address)
+{
+	struct swz_thunk *leader = swz_leader_find(body, return_address);
+	unsigned at = place_of(body, return_address);
+
+	if (leader)
+		return leader;
+	if (atomic_fetch_add(&leader_count, 1) >= MOST_LEADERS) {
+		atomic_fetch_sub(&leader_count, 1);
+		return NULL;
+	}
+	leader = new_leader(body, return_address);
+	if (!leader)
+		return NULL; /* and one less is to be had: no use in asking */
+	for (;; at = (at + 1) % PLACES) {
+		struct swz_thunk *there = NULL;
+
+		if (atomic_compare_exchange_strong_explicit(
+			    &table[at], &there, leader, memory_order_release,
+			    memory_order_acquire))
+			return leader;
+		if (leads(there, body, return_address))
+			return there; /* another thread's */
+	}
 }

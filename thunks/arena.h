@@ -65,14 +65,7 @@ struct swz_thunk *swz_arena_block_thunks(uint32_t block);
 
 uint32_t swz_arena_block_of(const struct swz_thunk *thunk);
 
-/* The same of leaders (thunks/leaders.h), whose code goes to the hook that asks
- * the slot whose exit it is. They are never given back. */
-uint32_t swz_arena_take_leading_block(void);
-
-/* The hook that a leader goes to which is made now. */
-void (*swz_arena_following_exit(void))(void);
-
-/* Whether an address lies in the arena, and the thunk whose T it is (or whose
+/* True if an address lies in the arena, and the thunk whose T it is (or whose
  * code it lies in). */
 bool swz_arena_contains(uint64_t address);
 bool swz_arena_is_code(uint64_t address); /* no thunk's data */
@@ -87,7 +80,7 @@ static inline bool swz_thunk_leads(const struct swz_thunk *thunk)
 	return thunk->pending == SWZ_LEADS && !thunk->node;
 }
 
-/* Whether the thunk has a leader: its frame goes through that one's code. */
+/* True if the thunk has a leader: its frame goes through that one's code. */
 static inline bool swz_thunk_follows(const struct swz_thunk *thunk)
 {
 	return swz_arena_contains((uintptr_t)thunk->body);
@@ -104,5 +97,45 @@ uint64_t swz_thunk_address(const struct swz_thunk *thunk);
 
 extern const char swz_arena_start[];
 extern const char swz_arena_end[];
+
+/* Return thunks whose code serves many frames at once.
+ *
+ * Natively all frames of a recursion return to one address, and the processor
+ * foresees that when its stack of return addresses has run over. With a thunk
+ * for each frame it does not. So the thunks of deeper frames follow a leader:
+ * their data are as ever, but the call goes through the leader's code, whose T
+ * is then in all their slots. Which frame it is that returns is known by its
+ * slot.
+ *
+ * A leader stands for no frame itself. It belongs to one function and call
+ * site, of all threads, and stays for good: whatever comes to its T goes where
+ * it was made to go. See docs/internals/thunks.md. */
+
+/* When it is known which exit hook they go to, and before the first is made. */
+void swz_leaders_begin(void);
+
+/* Takes some in advance, as there will be no system calls any more. */
+void swz_leaders_stock_up(void);
+
+/* The leader for calls of the function with this relocated prologue that return
+ * there; NULL: there is none. Lock free, async-signal-safe, thread safe. */
+struct swz_thunk *swz_leader_find(const uint8_t *body, uint64_t return_address);
+
+/* The same, made if need be; NULL: there are too many, or memory is refused.
+ * Signals must be blocked. Thread safe. */
+struct swz_thunk *swz_leader_make(const uint8_t *body, uint64_t return_address);
+
+/* In which context the frames were called that follow it: of the thread with
+ * this number, the latest for which a thunk was made. 0: that was another
+ * thread's. Async-signal-safe, thread safe. */
+void swz_leader_note_parent(struct swz_thunk *leader, uint32_t thread,
+			    uint32_t parent);
+uint32_t swz_leader_parent(const struct swz_thunk *leader, uint32_t thread);
+
+/* The profile is another one: contexts are not what they were. */
+void swz_leaders_forget_parents(void);
+
+/* True if another one may be had. */
+bool swz_leaders_have_room(void);
 
 #endif

@@ -10,7 +10,28 @@
 #include <capstone/capstone.h>
 #include <stddef.h>
 
-#include "thunks/capstone_x86_only.h"
+/* The names inside capstone 4. */
+#define ARCHITECTURES(X) \
+	X(ARM) \
+	X(AArch64) \
+	X(EVM) \
+	X(M680X) \
+	X(M68K) \
+	X(Mips) \
+	X(PPC) \
+	X(Sparc) \
+	X(SystemZ) \
+	X(TMS320C64x) \
+	X(XCore)
+
+#define DECLARE_ARCHITECTURE(name) \
+	void name##_global_init(void); \
+	int name##_option(size_t handle, int type, size_t value);
+ARCHITECTURES(DECLARE_ARCHITECTURE)
+#undef DECLARE_ARCHITECTURE
+
+void X86_Intel_printInst(void *insn, void *stream, void *info);
+void X86_ATT_printInst(void *insn, void *stream, void *info);
 
 #define DEFINE_ARCHITECTURE(name) \
 	void name##_global_init(void) \
@@ -24,7 +45,7 @@
 		return CS_ERR_OPTION; \
 	}
 
-SWZ_CAPSTONE_ARCHITECTURES(DEFINE_ARCHITECTURE)
+ARCHITECTURES(DEFINE_ARCHITECTURE)
 
 void X86_Intel_printInst(void *insn, void *stream, void *info)
 {

@@ -1,17 +1,17 @@
 #include "thunks/decoder.h"
 
 /* Capstone says whether bytes are an instruction, but for the usual ones, of
- * which that is known (usual.c); the rest is read from the encoding. Its detail
- * mode and its printers, which would take more than half of the time, are not
- * used (see capstone_x86_only.c). Both find a length: where they differ the
- * instruction counts as undecodable, so that a fault in either is a refusal and
- * no wrong move. */
+ * which that is known (encoding.c); the rest is read from the encoding. Its
+ * detail mode and its printers, which would take more than half of the time,
+ * are not used (see capstone_x86_only.c). Both find a length: where they differ
+ * the instruction counts as undecodable, so that a fault in either is a refusal
+ * and no wrong move. */
 
 #include <capstone/capstone.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "thunks/usual.h"
+#include "thunks/encoding.h"
 
 /* A call of capstone that is under way, if `frame` is not NULL: the frame of
  * the function that calls it, and how to go on there. */
@@ -291,11 +291,11 @@ static void read_rip_relative_operand(struct swz_insn *insn,
 		insn->target = (uint32_t)insn->target;
 }
 
-/* What version 4 of capstone does not know of the map 0F, in all forms or in
- * some: AMD's and Intel's prefetches, hints that are no-operations to older
- * processors (0F 1A to 1F: bndcl, cldemote, endbr64, rdsspq), ud1, rstorssp,
- * and instructions without an operand, or with a register (wrpkru, serialize,
- * clzero; ptwrite). */
+/* True for opcodes of the map 0F that version 4 of capstone does not know, in
+ * all forms or in some: AMD's and Intel's prefetches, hints that are
+ * no-operations to older processors (0F 1A to 1F: bndcl, cldemote, endbr64,
+ * rdsspq), ud1, rstorssp, and instructions without an operand, or with a
+ * register (wrpkru, serialize, clzero; ptwrite). */
 static bool is_new_in_map_0f(const struct swz_encoding *encoding)
 {
 	bool register_operand = swz_modrm_mod(encoding->modrm) == 3;
@@ -342,7 +342,7 @@ static bool is_new_in_map_0f38(const struct swz_encoding *encoding)
 	}
 }
 
-/* Whether the length is certain without capstone, version 4 of which does not
+/* True if the length is certain without capstone, version 4 of which does not
  * know all instructions of VEX and EVEX (AVX-512 string functions are made of
  * them), and finds an immediate too many where EVEX rounds. */
 static bool length_is_certain(const struct swz_encoding *encoding)
@@ -363,7 +363,7 @@ static bool length_is_certain(const struct swz_encoding *encoding)
 	}
 }
 
-/* Whether the code begins with a valid instruction of this length. */
+/* True if the code begins with a valid instruction of this length. */
 static bool capstone_agrees(struct swz_decoder *decoder, struct swz_bytes code,
 			    size_t length)
 {

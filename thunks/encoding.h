@@ -94,8 +94,9 @@ static inline bool swz_encoding_has_sib(const struct swz_encoding *encoding)
 	       swz_modrm_rm(encoding->modrm) == 4;
 }
 
-/* Of a direct branch other than a call: how many bytes its distance has, which
- * are its last. 0: it is none; 2: not all processors have it. */
+/* Returns how many bytes the distance of a direct branch other than a call has,
+ * which are its last. 0: it is no such branch; 2: not all processors have it.
+ */
 unsigned swz_encoding_branch_bytes(const struct swz_encoding *encoding);
 
 /* It sets %rsp, but by a constant, push and pop. */
@@ -108,5 +109,16 @@ size_t swz_padding_length(struct swz_bytes code);
 /* The signed number in the one or four bytes before `end`: a distance from
  * there. */
 int64_t swz_distance_before(const uint8_t *end, unsigned bytes);
+
+/* The length of the instructions that most code is made of, without a
+ * disassembler. */
+
+/* The length of the instruction that `code` begins with, if it is one of those
+ * for which swz_encoding_read and capstone always agree; otherwise, and if it
+ * is cut off, 0, which says nothing. Needs swz_usual_init. */
+unsigned swz_usual_length(struct swz_bytes code);
+
+/* Prepares the tables; more than once does no harm. */
+void swz_usual_init(void);
 
 #endif

@@ -5,6 +5,7 @@
  * async-signal-safe; a reader belongs to one thread. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct swz_mapping {
@@ -27,8 +28,15 @@ bool swz_maps_open(struct swz_maps *maps);
 bool swz_maps_next(struct swz_maps *maps, struct swz_mapping *mapping);
 void swz_maps_close(struct swz_maps *maps);
 
+/* The path of the file that is mapped at an address, with its NUL. Returns its
+ * length; 0: there is none, or no room. */
+size_t swz_mapped_path(uint64_t address, char *path, size_t room);
+
 /* The bounds of the mapping that holds an address; false if none does, *low and
  * *high are then as before. */
 bool swz_mapping_of(uint64_t address, uint64_t *low, uint64_t *high);
+
+/* The program break, at the end of a page. */
+uint64_t swz_heap_end(void);
 
 #endif

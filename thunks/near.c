@@ -82,18 +82,11 @@ static void offer(struct search *s, uint64_t low, uint64_t high,
 	consider(s, low, high);
 }
 
-static uint64_t end_of_heap(void)
-{
-	uint64_t end = (uint64_t)SWZ_SYSCALL(SYS_brk, 0);
-
-	return (end + 4095) & ~(uint64_t)4095;
-}
-
 static bool find_hole(struct search *s, bool *listed)
 {
 	struct swz_maps maps;
 	struct swz_mapping line;
-	uint64_t low = LOWEST, heap_end = end_of_heap();
+	uint64_t low = LOWEST, heap_end = swz_heap_end();
 
 	s->best = 0;
 	gap_count = 0;
@@ -168,7 +161,7 @@ static uint64_t stack;
 
 static bool may_grow_to(uint64_t low, uint64_t high)
 {
-	uint64_t heap = end_of_heap();
+	uint64_t heap = swz_heap_end();
 
 	return (low < stack + STACK_ROOM && high > stack - STACK_ROOM) ||
 	       (low < heap + HEAP_ROOM && high > heap);
@@ -211,7 +204,7 @@ static void *try_around(const struct search *s)
 static void *map_below(const struct search *s)
 {
 	uint64_t high = s->start & ~(uint64_t)4095, low = high - s->bytes;
-	uint64_t heap = end_of_heap();
+	uint64_t heap = swz_heap_end();
 
 	if (high < LOWEST + s->bytes || s->end - low > REACH ||
 	    (low < heap + HEAP_ROOM && high > heap))
@@ -222,18 +215,100 @@ static void *map_below(const struct search *s)
 /* Another thread may take a hole before we do. */
 #define MOST_ATTEMPTS 16
 
+/* A program at a fixed address (ET_EXEC) may map files at fixed addresses, over
+ * what is there: an emulator does, and a loader of another format. The pages
+ * beside the program are the likeliest, and round addresses. So its trampolines
+ * lie where nobody can know it, at random. No other module is below 4 GiB.
+ *
+ * The kernel lets the heap begin up to 1 GiB behind such a program (Linux 6.18;
+ * 32 MiB in older ones: arch_randomize_brk). The heap never gets to the room
+ * before it, however little that is. If they do not fit there (setarch -R),
+ * they lie below the program; if not there either, as high as they reach. */
+#define FIXED_BELOW (UINT64_C(4) << 30)
+#define BESIDE UINT64_C(0x10000)
+#define TOP_BYTES (UINT64_C(64) << 20) /* to choose in */
+
+/* The heap may be in the way, or another piece of trampolines: the next attempt
+ * is made before it. */
+static void *map_within(const struct search *s, uint64_t low, uint64_t high)
+{
+	uint64_t random = __builtin_ia32_rdtsc();
+
+	if (high > s->start + REACH)
+		high = s->start + REACH;
+	for (int i = 0; i < MOST_ATTEMPTS && high >= low + s->bytes; i++) {
+		uint64_t at;
+		void *memory;
+
+		/* MMIX's generator: its upper bits are the better ones */
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		at = low + (random >> 32) %
+				   ((high - s->bytes - low) / 4096 + 1) * 4096;
+		memory = map_at(at, s->bytes);
+		if (memory)
+			return memory;
+		high = at + s->bytes - 4096;
+	}
+	return NULL;
+}
+
+static void *map_before_heap(const struct search *s, uint64_t heap)
+{
+	uint64_t low = (s->end + 4095) & -4096ull;
+
+	/* a heap below never gets past the range */
+	return map_within(s, low, heap < low ? UINT64_MAX : heap);
+}
+
+/* Not in the lowest quarter, which programs of other systems (DOS) take. */
+static void *map_far_below(const struct search *s, uint64_t heap)
+{
+	uint64_t low = s->start / 4 & -4096ull;
+
+	if (heap < s->start || s->start < LOWEST + BESIDE)
+		return NULL;
+	if (low < LOWEST)
+		low = LOWEST;
+	if (low + REACH < s->end)
+		low = ((s->end + 4095) & -4096ull) - REACH;
+	return map_within(s, low, (s->start & -4096ull) - BESIDE);
+}
+
+static void *map_at_top(const struct search *s, uint64_t heap)
+{
+	uint64_t high = (s->start & -4096ull) + REACH, low;
+
+	if (high < s->end + s->bytes + TOP_BYTES)
+		return NULL;
+	low = high - s->bytes - TOP_BYTES;
+	if (heap < high && low < heap + HEAP_ROOM)
+		low = heap + HEAP_ROOM;
+	return map_within(s, low, high);
+}
+
+static void *map_apart(const struct search *s)
+{
+	uint64_t heap = swz_heap_end();
+	void *memory = map_before_heap(s, heap);
+
+	if (!memory)
+		memory = map_far_below(s, heap);
+	return memory ? memory : map_at_top(s, heap);
+}
+
 void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
 {
 	struct search s = {.start = start,
 			   .end = end,
 			   .bytes = (bytes + 4095) & ~(uint64_t)4095};
 
-	void *at = find_remembered(&s) ? map_at(s.best, s.bytes) : NULL;
+	void *at = end < FIXED_BELOW ? map_apart(&s) : NULL;
 	bool listed = true;
 
+	if (!at && find_remembered(&s))
+		at = map_at(s.best, s.bytes);
 	if (!at)
 		at = map_below(&s);
-
 	for (int i = 0; !at && i < MOST_ATTEMPTS && find_hole(&s, &listed); i++)
 		at = map_at(s.best, s.bytes);
 	return listed ? at : try_around(&s);

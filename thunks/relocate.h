@@ -6,11 +6,12 @@
  * See docs/internals/relocation.md. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "swizzle/refusal.h"
 #include "base/status.h"
 #include "image/elf_view.h"
-#include "swizzle/refusal.h"
 
 #define SWZ_MAX_INSN 15
 #define SWZ_JUMP_BYTES 5 /* e9 rel32: the patch */
@@ -20,11 +21,9 @@
 #define SWZ_MOST_DISPLACED 24
 /* Loads of the return address among them. */
 #define SWZ_MOST_LOADS 3
-/* Of displacements there: one for each instruction, the jump back, and those to
- * the arena's bounds. */
+/* Most displacements out of a copy: one for each instruction, the jump back,
+ * and those to the arena's bounds. */
 #define SWZ_MOST_OUTWARD (SWZ_MOST_DISPLACED + 1 + 2 * SWZ_MOST_LOADS)
-
-struct swz_decoder; /* opaque: a capstone handle and one instruction */
 
 /* So many decoders can be used at the same time, those made last. */
 #define SWZ_MOST_DECODERS 16
@@ -153,5 +152,33 @@ enum swz_status swz_relocate(struct swz_decoder *decoder, struct swz_bytes code,
 			     uint8_t *out, size_t room,
 			     const struct swz_slot_loads *loads,
 			     struct swz_relocation *relocation) SWZ_MUST_CHECK;
+
+/* Adjusts relocated code when it and the module that it came from lie
+ * elsewhere. The places are found in the code itself, instruction by
+ * instruction, whoever wrote it. Pure. */
+
+struct swz_fixups {
+	/* Offsets in the region. */
+	uint32_t *relative; /* 32-bit displacements to the module */
+	uint32_t *absolute; /* 64-bit addresses in the module */
+	uint32_t relative_count, absolute_count;
+	uint32_t relative_room, absolute_room;
+	bool fixed; /* there are 32-bit addresses: the module cannot move */
+};
+
+/* Adds those of the copies that begin at region.data[begin] and that were made
+ * of the instructions at `site`. Displacements within the region stay.
+ * SWZ_E_FORMAT: it is not understood; SWZ_E_NOMEM: there are too many. */
+enum swz_status swz_fixups_find(struct swz_fixups *fixups,
+				struct swz_bytes region, uint32_t begin,
+				struct swz_bytes site) SWZ_MUST_CHECK;
+
+/* Adds `by` to the values at these offsets, which must all lie in the region.
+ * SWZ_E_RANGE: one does not fit in any more. */
+enum swz_status swz_fixups_apply_relative(uint8_t *region, const uint32_t *at,
+					  uint32_t count,
+					  int64_t by) SWZ_MUST_CHECK;
+void swz_fixups_apply_absolute(uint8_t *region, const uint32_t *at,
+			       uint32_t count, uint64_t by);
 
 #endif

@@ -117,31 +117,52 @@ void swz_saved_plan_finish(struct swz_saved_header *header,
 
 /* --------------------------------------------------------------- checking */
 
-static bool has_trampoline(const struct swz_saved_function *f)
+/* Some functions that look at their return address have a wrapper. */
+static bool has_right_trampoline(const struct swz_saved_function *f)
 {
-	return f->status == SWZ_PATCHED ||
-	       f->status == SWZ_REFUSE_WALKS_STACK ||
-	       f->status == SWZ_REFUSE_WRAPPED;
+	if (f->status == SWZ_REFUSE_READS_RETURN_SLOT ||
+	    f->status == SWZ_REFUSE_RETURNS_TWICE)
+		return true;
+	return (f->trampoline != 0) == (f->status == SWZ_PATCHED ||
+					f->status == SWZ_REFUSE_WALKS_STACK ||
+					f->status == SWZ_REFUSE_WRAPPED);
 }
 
-/* Those of wrapped functions lie behind the head. */
-static uint32_t head_of(const struct swz_saved_function *f)
+static bool is_counted(const struct swz_saved_header *h,
+		       const struct swz_saved_function *f)
 {
+	return f->status == SWZ_PATCHED && h->key.flags & SWZ_SAVED_COUNTS;
+}
+
+/* Those of wrapped functions lie behind the head, and what counts. */
+static uint32_t head_of(const struct swz_saved_header *h,
+			const struct swz_saved_function *f)
+{
+	if (is_counted(h, f))
+		return f->trampoline - SWZ_COUNT_HEAD;
 	return f->status == SWZ_PATCHED ? f->trampoline
 					: f->trampoline - SWZ_TRAMPOLINE_BODY;
+}
+
+/* Bytes that it has at least, from its head on. */
+static uint32_t least_bytes(const struct swz_saved_header *h,
+			    const struct swz_saved_function *f)
+{
+	return is_counted(h, f) ? SWZ_COUNT_HEAD + swz_count_bytes(true)
+				: SWZ_TRAMPOLINE_BODY;
 }
 
 static bool trampoline_fits(const struct swz_saved_header *h,
 			    const struct swz_saved_function *f)
 {
-	uint32_t head = head_of(f);
+	uint32_t head = head_of(h, f);
 
 	return head >= sizeof(struct swz_hooks) && head % 16 == 0 &&
 	       head < h->trampoline_bytes &&
-	       h->trampoline_bytes - head > SWZ_TRAMPOLINE_BODY;
+	       h->trampoline_bytes - head > least_bytes(h, f);
 }
 
-/* Whether the jumps lie in the text range that the function begins in. */
+/* True if the jumps lie in the text range that the function begins in. */
 static bool site_fits(const struct swz_saved_function *f, uint64_t start,
 		      uint64_t end)
 {
@@ -182,7 +203,7 @@ static bool functions_fit(const struct swz_saved_plan *plan)
 		if ((i && f->start <= f[-1].start) ||
 		    f->status >= SWZ_REFUSAL_COUNT ||
 		    f->name >= h->key.file_bytes || f->site > SWZ_MAX_INSN ||
-		    has_trampoline(f) != (f->trampoline != 0) ||
+		    !has_right_trampoline(f) ||
 		    (f->trampoline && !trampoline_fits(h, f)) ||
 		    !in_text(&h->key, f))
 			return false;
@@ -208,7 +229,13 @@ static bool entries_fit(const struct swz_saved_plan *plan)
 static bool wrappers_fit(const struct swz_saved_plan *plan)
 {
 	const struct swz_saved_header *h = plan->header;
+	uint32_t count = 0; /* of functions that need one */
 
+	for (uint32_t i = 0; i < h->functions; i++)
+		count += plan->functions[i].trampoline &&
+			 plan->functions[i].status != SWZ_PATCHED;
+	if (count != h->wrappers)
+		return false;
 	for (uint32_t i = 0; i < h->wrappers; i++) {
 		const struct swz_saved_wrapper *w = &plan->wrappers[i];
 		const struct swz_saved_function *f;
@@ -243,7 +270,7 @@ static bool islands_fit(const struct swz_saved_plan *plan)
 	return true;
 }
 
-/* Whether a jump fits in there. */
+/* True if a jump fits in there. */
 static bool inner_fits(const struct swz_saved_header *h,
 		       const struct swz_saved_inner *l)
 {
@@ -276,6 +303,7 @@ static bool is_sound(const struct swz_saved_plan *plan)
 
 	/* the unwind table, which follows, is aligned */
 	return h->trampoline_bytes % 16 == 0 && h->frame_bytes % 8 == 0 &&
+	       h->factors <= SWZ_SAVED_MOST_BYTES / sizeof(uint64_t) &&
 	       functions_fit(plan) && entries_fit(plan) && wrappers_fit(plan) &&
 	       offsets_fit(plan->relative, h->relative, 4,
 			   h->trampoline_bytes) &&

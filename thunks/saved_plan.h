@@ -14,7 +14,7 @@
 #include "thunks/unwind_table.h"
 
 #define SWZ_SAVED_MAGIC "SWZplan\n"
-#define SWZ_SAVED_VERSION 7u
+#define SWZ_SAVED_VERSION 8u
 #define SWZ_SAVED_MOST_TEXTS 64u
 /* More than any module has. */
 #define SWZ_SAVED_MOST_BYTES (1u << 30)
@@ -22,7 +22,8 @@
 enum swz_saved_flags {
 	SWZ_SAVED_IN_SCOPE = 1,
 	SWZ_SAVED_LATE = 2,
-	SWZ_SAVED_SHADOW_STACK = 4
+	SWZ_SAVED_SHADOW_STACK = 4,
+	SWZ_SAVED_COUNTS = 8 /* -m count: see thunks/counting.h */
 };
 
 /* All that a plan depends on but the bytes of the text. */
@@ -68,7 +69,7 @@ struct swz_saved_wrapper {
 
 enum swz_saved_wrapper_kind { SWZ_SAVED_WALKER, SWZ_SAVED_WATCH };
 
-/* What else is known of the module's file. */
+/* Facts of the module's file. */
 enum swz_saved_facts {
 	SWZ_SAVED_ASKS = 1,    /* for a function that gets a wrapper */
 	SWZ_SAVED_OFFERS = 2,  /* it is libc, which has these */
@@ -97,7 +98,8 @@ struct swz_saved_header {
 	/* How many there are, in the order in which they follow; then come
 	 * trampoline_bytes and frame_bytes: as they lie in the region. */
 	uint32_t functions, entries, wrappers, relative, absolute, islands;
-	uint32_t inners, padding;
+	uint32_t inners;
+	uint32_t factors; /* SWZ_SAVED_COUNTS: that trampolines refer to */
 };
 
 struct swz_saved_plan {
@@ -134,7 +136,7 @@ void swz_saved_plan_list(const struct swz_saved_plan *plan,
 void swz_saved_plan_finish(struct swz_saved_header *header,
 			   const struct swz_saved_plan *plan);
 
-/* Whether a file of this length may begin with this header. SWZ_E_NOTFOUND: it
+/* True if a file of this length may begin with this header. SWZ_E_NOTFOUND: it
  * does, but is for another key; SWZ_E_FORMAT: it is damaged, or no such file.
  */
 enum swz_status swz_saved_plan_check(

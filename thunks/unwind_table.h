@@ -14,10 +14,10 @@
 #include "image/eh_frame.h"
 #include "thunks/relocate.h"
 
-/* What one entry takes at most, its place in the header included. A function
- * whose rows take more gets an entry up to its body only. */
+/* Most bytes of one entry, its place in the header included. A function whose
+ * rows take more gets an entry up to its body only. */
 #define SWZ_UNWIND_ENTRY_BYTES 128u
-/* What comes once. */
+/* Bytes that come once. */
 #define SWZ_UNWIND_FIXED_BYTES 64u
 
 struct swz_unwind_table {

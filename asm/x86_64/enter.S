@@ -85,7 +85,7 @@ FUNC(swz_hook_enter)
 	movq	-8(%rsp), %rcx
 	jmp	.Lin_c
 
-	/* In the order of swz_enter_by_jump() in src/runtime/hooks/tail_calls.c. */
+	/* In the order of swz_enter_by_jump() in src/runtime/hooks/hooks.c. */
 .Ljumped:
 	TAKE_RECORD none=.Lin_c_again
 	movq	%rdx, %r10			/* r10 = thread */
@@ -177,5 +177,67 @@ END(swz_hook_enter_checked)
 	.balign	8
 swz_hash_multiplier:
 	.quad	SWZ_HASH_MULTIPLIER
+
+	.section .text.hooks, "ax", @progbits
+
+/* The entry hook of functions whose arguments are recorded (-A, --args).
+ *
+ * In and out: as above. All of it is done in C, which finds the arguments in their
+ * registers below the slot, and in those that no code of ours touches.
+ *
+ * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
+ * S-56 r9  S-64 r10  S-72 flags  S-80 r11  S-88 rbp  S-96 body  S-104 rflags. */
+FUNC(swz_hook_enter_captured)
+	BEGIN_HOOK
+	SAVE_SEVEN
+	movq	%rax, %rcx			/* rcx = body */
+	SAVE_FLAGS
+	SAVE	%r11
+	SAVE	%rbp
+	PUSH	%rcx
+	SAVE_DIRECTION
+	movq	%rcx, %rdi
+	leaq	104(%rsp), %rsi			/* slot */
+	movq	%rsp, %rbp
+	.cfi_remember_state
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	call	swz_enter_captured		/* rax = code or NULL */
+	movq	%rbp, %rsp
+	.cfi_restore_state
+	RESTORE_DIRECTION
+	POP	%rcx
+	RESTORE	%rbp
+	RESTORE	%r11
+	testq	%rax, %rax
+	jz	.Lcaptured_pass
+	movq	%rax, -8(%rsp)			/* S-80 */
+	.cfi_remember_state
+	RESTORE_FLAGS
+	RESTORE_SEVEN
+	RESTORE	%rax
+	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
+	.cfi_adjust_cfa_offset -8
+	jmpq	*-88(%rsp)			/* S-80 */
+.Lcaptured_pass:				/* unhooked: to the body */
+	.cfi_restore_state
+	movq	%rcx, -8(%rsp)
+	RESTORE_FLAGS
+	RESTORE_SEVEN
+	RESTORE	%rax
+	jmpq	*-80(%rsp)
+END(swz_hook_enter_captured)
+
+/* The way past a hook: where a trampoline goes, in place of its hook, whose function
+ * is not to be hooked at present though the jump to the trampoline stays
+ * (SWZ_SITE_LASTS).
+ *
+ * In:   as above. Out: to the body, every register and flag as at entry. */
+FUNC(swz_past_hook)
+	BEGIN_HOOK
+	movq	%rax, -8(%rsp)			/* as above, S-80 */
+	RESTORE	%rax
+	jmpq	*-16(%rsp)
+END(swz_past_hook)
 
 	.section .note.GNU-stack, "", @progbits

@@ -1,4 +1,4 @@
-/* The hook of exit.S for leaders (thunks/leaders.h). */
+/* The hook of exit.S for leaders (thunks/arena.h). */
 
 #define SWZ_FOLLOWING
 #include "exit.S"

@@ -1,4 +1,4 @@
-/* The hook of exit_traced.S for leaders (thunks/leaders.h). */
+/* The hook of exit_traced.S for leaders (thunks/arena.h). */
 
 #define SWZ_FOLLOWING
 #include "exit_traced.S"

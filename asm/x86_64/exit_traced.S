@@ -108,7 +108,7 @@ FUNC(EXIT_HOOK(_traced))
 	LEAVE_NODE_RARELY
 	RETURN_EVENT_RARELY .Lframe
 
-	/* What its function has gone on to by jumps ends first, each with an event
+	/* Calls that its function has gone on to by jumps end first, each with an event
 	 * of its own. */
 .Lpending:
 	cmpq	$SWZ_IS_JUMPS, %rdx		/* SWZ_FIRST_FRAME */

@@ -1,7 +1,7 @@
 #ifndef SWZ_ASM_GATE_H
 #define SWZ_ASM_GATE_H
 
-/* What an entry hook begins with in a run with filters or a depth limit (-F, -N,
+/* The beginning of an entry hook in a run with filters or a depth limit (-F, -N,
  * -D).
  *
  * In: as in enter.S. Beneath a context that is recorded the call goes on to the
@@ -16,7 +16,7 @@
 #include "macros.h"
 #include "offsets.h"
 
-/* Whether the process is to be paused (src/runtime/record/request.h). */
+/* Tests if the process is to be paused (src/runtime/record/file_mapping.h). */
 .macro CHECK_REQUEST paused
 	cmpl	$0, swz_request_page + SWZ_REQUEST_PAUSED(%rip)
 	jne	\paused

@@ -99,7 +99,7 @@ name:                            \
 	.cfi_rel_offset %rax, 0
 .endm
 
-/* Two instructions that become one (src/runtime/hooks/thread_access.c): \reg is one of
+/* Two instructions that become one (src/runtime/hooks/thread_life.c): \reg is one of
  * the first eight. */
 .macro GET_THREAD reg
 .Laccess\@:
@@ -196,7 +196,7 @@ name:                            \
 	addq	SWZ_THREAD_LINKS(\thread), \reg
 .endm
 
-/* Whether \address is that of a thunk's code; or of its data. */
+/* True if \address is that of a thunk's code; or of its data. */
 .macro IS_THUNK address, spare, yes
 	leaq	swz_arena_start(%rip), \spare
 	subq	\address, \spare
@@ -548,7 +548,7 @@ name:                            \
 .endm
 
 /* The exit hooks are there twice: for thunks that stand for a frame each, and, with
- * SWZ_FOLLOWING, for leaders (thunks/leaders.h).
+ * SWZ_FOLLOWING, for leaders (thunks/arena.h).
  *
  * IS_LATEST: %rcx = the thunk that was returned to, \slot = the return slot from
  * %rsp: is its frame the latest, as it mostly is? Of a leader's, %rcx becomes the

@@ -1,7 +1,7 @@
 #ifndef SWZ_ASM_OFFSETS_H
 #define SWZ_ASM_OFFSETS_H
 
-/* What the hooks know of C structures; src/runtime/layout.c asserts each. */
+/* Offsets in C structures that the hooks use; src/runtime/start.c asserts each. */
 
 /* struct swz_thread (src/runtime/record/thread.h) */
 #define SWZ_THREAD_LINKS 0
@@ -29,10 +29,10 @@
 #define SWZ_THUNK_CFA_BYTES 20
 
 /* So far below the slot the entry hooks keep the program's %rbp when they call C
- * (enter.S, enter_captured.S). */
+ * (enter.S). */
 #define SWZ_SAVED_RBP 88
 
-/* struct swz_dlsym_way (src/runtime/imports/plan.h) */
+/* struct swz_dlsym_way (src/runtime/imports/import_plan.h) */
 #define SWZ_DLSYM_START 0
 #define SWZ_DLSYM_END 8
 #define SWZ_DLSYM_RETURN 16
@@ -45,7 +45,7 @@
 #define SWZ_LINKS_TABLE 16 /* in place of children: src/runtime/record/edge_table.h */
 #define SWZ_LINKS_TABLE_MASK 20
 #define SWZ_LINKS_SHIFT 5
-#define SWZ_IS_LIST 1 /* a bit of `free`: src/runtime/record/shared_thunks.h */
+#define SWZ_IS_LIST 1 /* a bit of `free`: src/runtime/record/context.h */
 #define SWZ_CHILDREN 4 /* a power of two */
 
 /* An edge that shares its thunks may get its own each time it has been called so
@@ -63,7 +63,7 @@
 #define SWZ_THUNK_SLOT 48
 #define SWZ_THUNK_PENDING 56
 #define SWZ_IS_CLOSED 1 /* as the address of a record */
-#define SWZ_IS_JUMPS 2  /* a bit of it: src/runtime/record/frames.h */
+#define SWZ_IS_JUMPS 2  /* a bit of it: src/runtime/record/thread.h */
 #define SWZ_JUMPS_SHIFT 8
 
 /* struct swz_node (include/swizzle/format.h) */
@@ -120,7 +120,7 @@
 #define SWZ_NODE_OPEN_ONE 256
 #define SWZ_NODE_OPEN_PASS 1
 #define SWZ_NODE_IS_ROOT -1 /* its function */
-#define SWZ_FILTER_IS_ONLY 1 /* src/runtime/record/function_ids.h */
+#define SWZ_FILTER_IS_ONLY 1 /* src/runtime/record/annotations.h */
 
 /* Thunk units. A unit is 1 MiB of code, then 1 MiB of data; code and data of
  * a thunk are 64 bytes each, at the same offset of their half. */

@@ -1,5 +1,5 @@
-/* What the values of calls (src/runtime/record/values.c) need of registers that the
- * library's own code never uses.
+/* Stores of registers that the library's own code never uses, for the values of calls
+ * (src/runtime/record/values.c).
  *
  * A store of a vector register changes nothing in it, nor in its upper half, and
  * costs no more than the store where the upper halves are clean, as the calling

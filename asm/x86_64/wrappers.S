@@ -1,7 +1,10 @@
-/* Wrappers of functions that would notice us: they look at the stack, or limit
- * what we may do. */
+/* Code between the program and the library's C side, other than hooks: wrappers
+ * of functions that would notice us, as they look at the stack or limit what we may
+ * do; the dynamic linker's stub; landing pads of exceptions; a change of stacks. */
 
 #include "macros.h"
+#include "offsets.h"
+#include "base/resume_call.h"
 
 	.text
 
@@ -26,8 +29,8 @@ WRAP	swz_wrap_addresses, swz_walk_addresses
 WRAP	swz_wrap_set_ip, swz_walk_set_ip
 
 /* The same where the real one is their last argument: of what executes programs
- * (src/runtime/compat/execution.c), limits it (address_space.c there), locks its
- * memory (locked_memory.c), or ends (ending.c). */
+ * (src/runtime/compat/wrapped_functions.c), limits it (limits.c there), locks its
+ * memory (limits.c), or ends (wrapped_functions.c). */
 .macro WRAP_ALONE name, function, last
 FUNC(\name)
 	SAVE_SEVEN
@@ -47,7 +50,7 @@ WRAP_ALONE	swz_wrap_limit_change, swz_limit_change, %r8
 WRAP_ALONE	swz_wrap_lock_all, swz_lock_all, %rsi
 WRAP_ALONE	swz_wrap_end, swz_ending, %rsi
 
-/* Wrapper of prctl and syscall (src/runtime/compat/confinement.c): lets swz_confine see
+/* Wrapper of prctl and syscall (src/runtime/compat/wrapped_functions.c): lets swz_confine see
  * the arguments, and goes on to the real function as its caller did. */
 FUNC(swz_wrap_confine)
 	SAVE	%rdi
@@ -68,5 +71,159 @@ FUNC(swz_wrap_confine)
 	RESTORE	%rdi
 	jmp	*%rax
 END(swz_wrap_confine)
+
+/* Wrapper of functions that look at their return address (src/runtime/discovery/
+ * function.c). A hooked function may have ended in a jump to one: then the slot holds a
+ * thunk's address, for which swz_enter_reader puts the real one. */
+FUNC(swz_wrap_reader)
+	movq	(%rsp), %r10
+	IS_THUNK %r10, %r11, yes=1f
+	jmp	*%rax
+1:	SAVE_FIVE
+	SAVE	%r9
+	SAVE	%rbp
+	PUSH	%rax
+	leaq	64(%rsp), %rdi			/* the slot: eight registers here */
+	movq	%rsp, %rbp
+	.cfi_remember_state
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	call	swz_enter_reader
+	movq	%rbp, %rsp
+	.cfi_restore_state
+	POP	%rax
+	RESTORE	%rbp
+	RESTORE	%r9
+	RESTORE_FIVE
+	jmp	*%rax
+END(swz_wrap_reader)
+
+/* Wrapper of dlsym and dlvsym where a module calls them
+ * (src/runtime/imports/got_slots.c): %r10 = that module's struct swz_dlsym_way,
+ * %rax = the real function, or the way through the PLT to the dynamic linker. It
+ * looks which module its return address is in. So it returns to a `ret` in the
+ * caller's, which returns to us; and, if the caller is in another one, or where that
+ * `ret` was is something else, to the caller. */
+FUNC(swz_wrap_dlsym)
+	movq	(%rsp), %rcx
+	cmpq	SWZ_DLSYM_START(%r10), %rcx
+	jb	1f
+	cmpq	SWZ_DLSYM_END(%r10), %rcx
+	jae	1f
+	movq	SWZ_DLSYM_RETURN(%r10), %rcx
+	cmpb	$0xc3, (%rcx)
+	jne	1f
+	leaq	2f(%rip), %r10
+	PUSH	%r10
+	PUSH	%rcx
+	jmp	*%rax
+	.cfi_def_cfa_offset 8
+1:	jmp	*%rax			/* its row is the one for a return to 2 */
+2:	leaq	-8(%rsp), %rsp
+	.cfi_adjust_cfa_offset 8
+	movq	%rax, %rdi
+	call	swz_pointer_of
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+END(swz_wrap_dlsym)
+
+/* The dynamic linker calls this instead of its _dl_debug_state (src/runtime/
+ * late.c): that first, so that a debugger may look and set its breakpoints, then
+ * ours. An ordinary function. */
+FUNC(swz_linker_stub)
+	SAVE	%rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	call	*swz_linker_state(%rip)
+	call	swz_linker_event
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	RESTORE	%rbp
+	ret
+END(swz_linker_stub)
+
+/* --- landing pads -------------------------------------------------------- */
+
+/* Where an unwinder lands when it cleans up a thunk's frame: %rsp = slot + 8 (or
+ * what a signal found when the thunk had pushed already), %rax = the exception,
+ * %rdx = the thunk's data, callee-saved registers as the frame's caller expects
+ * them. Puts the real return address back, accounts the exit, and unwinds on as
+ * if the caller had called _Unwind_Resume itself.
+ *
+ * A caller that knows its callee well does not align the stack for it (gcc does
+ * so for local leaves). _Unwind_Resume needs it aligned: it is then called from
+ * here, a frame of its own above the caller's. */
+FUNC(swz_landing_rax_pushed)
+	.cfi_def_cfa_offset 16
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	swz_landing_return_pushed
+END(swz_landing_rax_pushed)
+
+FUNC(swz_landing_return_pushed)
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	swz_landing
+END(swz_landing_return_pushed)
+
+FUNC(swz_landing)
+	.cfi_def_cfa_offset 0
+	pushq	SWZ_THUNK_RETURN(%rdx)
+	.cfi_adjust_cfa_offset 8
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	%rdx, %rdi
+	cld
+	testb	$8, %spl
+	jnz	1f
+	call	swz_unwound			/* rax = _Unwind_Resume */
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	jmp	*%rax
+1:	.cfi_adjust_cfa_offset 8
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	call	swz_unwound
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	call	*%rax
+	ud2
+END(swz_landing)
+
+/* void swz_call_on_stack(void (*function)(void *), void *argument,
+ *                        void *stack_top)
+ * Calls function(argument) on another stack. stack_top: 16-byte aligned. */
+FUNC(swz_call_on_stack)
+	SAVE	%rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsp
+	call	*%rax
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	RESTORE	%rbp
+	ret
+END(swz_call_on_stack)
+
+/* The rest of a system call that a stop has cut short. A thread may wait here for
+ * as long as its call waits, also when all hooks are gone: so it is none of the
+ * hooks' code (.text.hooks). Unwinders find the thread's own frame by its tables,
+ * as of a signal's handler. */
+	.globl	swz_resume_call
+	.hidden	swz_resume_call
+	.type	swz_resume_call, @function
+	.balign	64
+swz_resume_call:
+	.cfi_startproc
+	.cfi_signal_frame
+	RESUME_CALL
+	.cfi_endproc
+	.size	swz_resume_call, . - swz_resume_call
 
 	.section .note.GNU-stack, "", @progbits

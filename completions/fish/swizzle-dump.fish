@@ -55,7 +55,7 @@ complete -c swizzle-dump -l file-per-invocation -d 'Calls: a file for each call 
 complete -c swizzle-dump -l ring-clock -x -a 'time calls' -d 'Rings: what runs clockwise'
 complete -c swizzle-dump -l ring-paths -x -a 'callees arguments' -d 'Rings: what makes the colours'
 complete -c swizzle-dump -s n -x -d 'At most so many rows'
-complete -c swizzle-dump -s s -l sort -x -a 'self incl calls name min max start' -d 'Sort by'
+complete -c swizzle-dump -s s -l sort -x -a 'self incl cpu waiting calls name min max start' -d 'Sort by'
 complete -c swizzle-dump -l percent-limit -x -d 'Leave out rows below so many percent'
 complete -c swizzle-dump -l bottom-up -d 'Tree: each function with its callers'
 complete -c swizzle-dump -l diff -r -F -d 'Compare with an older profile'

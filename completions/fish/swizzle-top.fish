@@ -43,6 +43,7 @@ complete -c swizzle-top -l min-percent -x -d '-b: functions with at least so muc
 complete -c swizzle-top -l backtrace-percent -x -d '-b: back traces with at least so much of their function'
 complete -c swizzle-top -s r -l rate -x -d 'Samples a second'
 complete -c swizzle-top -l engine -x -a 'perf pause' -d 'Who takes samples'
+complete -c swizzle-top -l script -f -d 'Functions of scripts alone'
 complete -c swizzle-top -l samples -f -d 'Take samples even under swizzle-run'
 complete -c swizzle-top -l follow -f -d 'Child processes, too'
 complete -c swizzle-top -l no-follow -f -d 'Not child processes'

@@ -39,6 +39,8 @@ enum swz_file_flags {
 	SWZ_FILE_FLOWS = 8192,    /* --flows: values tell what woke what */
 	SWZ_FILE_SHORT = 16384,   /* ulimit -f left less room than --max-memory
 				   * and --max-size asked for */
+	SWZ_FILE_COUNTS = 32768,  /* -m count: calls of call edges, without
+				   * times: see struct swz_count_slot */
 	SWZ_FILE_MERGED = 1 << 20 /* a sum of profiles: see struct swz_node */
 };
 
@@ -46,6 +48,9 @@ struct swz_clock_sample {
 	uint64_t ticks;        /* rdtsc */
 	uint64_t monotonic_ns; /* CLOCK_MONOTONIC at the same moment */
 };
+
+/* In used_bytes, for some microseconds, while the process cuts its file. */
+#define SWZ_USED_CLOSED (UINT64_C(1) << 63)
 
 struct swz_file_header {
 	char magic[8];
@@ -121,6 +126,15 @@ struct swz_file_header {
 	 * 0: there is none. */
 	uint32_t latest_code;
 	uint32_t reserved_too;
+	/* SWZ_FILE_SAMPLES of a run whose calls were counted (-m both): samples
+	 * that hit the profiler's library, which no node has, and the processor
+	 * time that they stand for, which no thread has. What a call of an
+	 * empty function costs, and what it costs more if it is counted, in
+	 * 1/1024 ns; 0: not known. */
+	uint64_t own_samples;
+	uint64_t profiling_ns;
+	uint32_t plain_call;
+	uint32_t counted_call;
 };
 
 enum swz_request_state {
@@ -199,9 +213,17 @@ enum swz_chunk_type {
 	SWZ_CHUNK_TITLE = 24, /* what the process called itself last, in place
 			       * of its arguments: a text with its NUL */
 	SWZ_CHUNK_PACKED_FUNCTIONS = 26, /* uint32_t first id, then count
-					  * records: base/packed_functions.h */
+					  * records: base/number_bytes.h */
 	SWZ_CHUNK_PACKED_NODES = 27, /* NODES of a process that has ended: count
 				      * slots, see SWZ_PACKED_NODES_BYTES */
+	SWZ_CHUNK_COUNTS = 28,       /* count struct swz_count_slot, then as
+				      * many uint32_t: the function's id + 1 */
+	SWZ_CHUNK_TRAMPOLINES = 29,  /* of module `owner`, with counts: where
+				      * its functions' displaced instructions
+				      * lie. uint64_t start of the memory, then
+				      * count records:
+				      * base/number_bytes.h */
+	SWZ_CHUNK_LOOKS = 30,        /* count struct swz_look slots */
 	SWZ_CHUNK_CODE = 23 /* names of SWZ_FUNCTION_CODE: text, lines as
 			     * in a perf map ("START SIZE NAME", both
 			     * numbers hexadecimal), then zeros. Of lines
@@ -214,15 +236,21 @@ struct swz_chunk {
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
 	uint32_t owner; /* THREAD, NODES, PACKED_NODES, UNWOUND, EVENTS, PACKED,
-			 * SWITCHES, MARKS, VALUES: thread index; MODULE,
-			 * FUNCTIONS, PACKED_FUNCTIONS, NAMES, SYMBOLS, LINES,
-			 * SIGNATURES: module index; RANK_COSTS: the rank */
+			 * SWITCHES, MARKS, VALUES, COUNTS: thread index;
+			 * MODULE, FUNCTIONS, PACKED_FUNCTIONS, NAMES, SYMBOLS,
+			 * LINES, SIGNATURES: module index; RANK_COSTS: the
+			 * rank */
 	uint64_t reserved[5];
 };
 
 /* A module that starts here or above lies in no file: it is a script, or code
  * that was made at run time. */
 #define SWZ_NO_FILE_START 0xffffc00000000000ull
+/* Of such a module: its functions lie in the first so many bytes, and behind
+ * them there is one byte for each line of a script. */
+#define SWZ_SCRIPT_LINES (1ull << 32)
+#define SWZ_MOST_SCRIPT_LINES (1u << 24)
+#define SWZ_NO_FILE_BYTES (SWZ_SCRIPT_LINES + SWZ_MOST_SCRIPT_LINES)
 /* What stands in place of a path where no file says so. */
 #define SWZ_CODE_MODULE_NAME "[jit]"
 /* In no file: its index in a reader, which makes it of SWZ_FUNCTION_CODE, and
@@ -431,7 +459,7 @@ enum {
 
 /* swz_chunk.reserved of SWZ_CHUNK_PACKED_NODES: it is as long as a chunk of
  * NODES, so each node has the unit that it had there. The body begins with the
- * nodes in packed form (profile/file/packed_nodes.h); slots behind these are
+ * nodes in packed form (profile/file/scan.h); slots behind these are
  * unused, and what is behind these bytes is a hole in the file. */
 enum { SWZ_PACKED_NODES_BYTES = 0 };
 
@@ -451,6 +479,9 @@ enum { SWZ_PACKED_NODES_BYTES = 0 };
 #define SWZ_FUNCTION_KERNEL 0xfffffffcu
 #define SWZ_FUNCTION_UNSAMPLED 0xfffffffbu
 #define SWZ_FUNCTION_CALLERS 0xfffffffau
+/* Below a function of a run whose calls were counted (-m both): samples that
+ * hit what counts them. */
+#define SWZ_FUNCTION_COUNTING 0xfffffff8u
 
 /* Code that was made at run time and is not hooked, but has called what is. Its
  * node has neither calls nor time of its own. `call_site` is the return address
@@ -573,6 +604,42 @@ struct swz_node {
 	uint32_t open; /* activations begun and not ended, and flags */
 };
 
+/* One call edge of a thread in a file with SWZ_FILE_COUNTS: a slot of an
+ * open-addressing hash table that the hooks look in. A slot whose function
+ * (in the array behind the slots) is 0 is unused, or not complete yet.
+ *
+ *     key = call_site + (function id + 1) * SWZ_COUNT_FACTOR, modulo 2^64
+ *
+ * call_site is the return address at the function's entry; 0: not known. A
+ * table that has become too small stays as it is, and a larger one follows: the
+ * calls of an edge are the sum over all slots with its key. The caller is the
+ * function that holds call_site - 1, or one that this has called, and that
+ * ended in a jump to the callee. Threads have no nodes but their roots in such
+ * a file. */
+struct swz_count_slot {
+	uint64_t key;
+	uint64_t calls;
+};
+#define SWZ_COUNT_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+/* A look at a thread from outside: another process takes 100 a second. What it
+ * has seen is added up here. A reader divides each context's time into running
+ * and waiting in the proportion of these, so that the thread's waiting comes to
+ * its wall-clock time without its processor time. In a sum of profiles
+ * (SWZ_FILE_MERGED) `ns` is what the node waited itself. */
+struct swz_look {
+	uint32_t node; /* file offset / 64; stored last; 0: an unused slot */
+	uint32_t kind; /* enum swz_look_kind */
+	uint64_t ns;
+};
+
+enum swz_look_kind {
+	/* It did not run, in this context: sum of the times between looks. */
+	SWZ_LOOK_WAITED = 0,
+	/* It ran, in this context or one that it had come to just then. */
+	SWZ_LOOK_RAN = 1
+};
+
 /* How many of a node's activations were ended by an exception (or a forced
  * unwind: pthread_exit, pthread_cancel). A node is in one record of one chunk.
  */
@@ -660,6 +727,8 @@ enum {
 #ifndef __cplusplus
 _Static_assert(sizeof(struct swz_unwound_record) == 16, "unwound record");
 _Static_assert(sizeof(struct swz_switch_record) == 16, "switch record");
+_Static_assert(sizeof(struct swz_look) == 16, "look");
+_Static_assert(sizeof(struct swz_count_slot) == 16, "count slot");
 _Static_assert(sizeof(struct swz_merged_record) == 32, "merged record");
 _Static_assert(sizeof(struct swz_rank_record) == 24, "rank record");
 _Static_assert(sizeof(struct swz_symbol_record) == 32, "symbol record");

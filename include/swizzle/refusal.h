@@ -18,7 +18,7 @@
 	X(SWZ_REFUSE_OVERLAPS, "overlaps another function") \
 	X(SWZ_REFUSE_OUT_OF_REACH, "no trampoline memory within reach") \
 	X(SWZ_REFUSE_FILTERED, "excluded by a filter") \
-	X(SWZ_REFUSE_FOREIGN_RUNTIME, "runtime that walks its own stack") \
+	X(SWZ_REFUSE_FOREIGN_RUNTIME, "runtime that looks code addresses up") \
 	X(SWZ_REFUSE_UNWRITABLE, "code cannot be changed, or made executable") \
 	X(SWZ_REFUSE_OWN_UNWINDER, "module with an unwinder of its own") \
 	X(SWZ_REFUSE_WALKS_STACK, "walks the stack (patched, not recorded)") \

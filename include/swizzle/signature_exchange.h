@@ -34,7 +34,10 @@ enum swz_answer {
 	SWZ_ANSWER_SIGNATURES = 0, /* bytes at offset */
 	SWZ_ANSWER_NO_MATCH = 1,   /* no function matches */
 	SWZ_ANSWER_NO_DEBUG = 2,   /* no debug information was found */
-	SWZ_ANSWER_NO_FILE = 3     /* the file is missing, or another one */
+	SWZ_ANSWER_NO_FILE = 3,    /* the file is missing, or another one */
+	SWZ_ANSWER_NO_SPLIT = 4,   /* it is in .dwo files that are not found */
+	SWZ_ANSWER_PACKED = 5      /* it is compressed in a way that is not
+				    * known (zstd, by libdw before 0.189) */
 };
 
 struct swz_question {

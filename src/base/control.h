@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define SWZ_CONTROL_MAGIC UINT64_C(0x6c6f72746e6f6373) /* "scontrol" */
-#define SWZ_CONTROL_VERSION 3u
+#define SWZ_CONTROL_VERSION 4u
 #define SWZ_CONTROL_SYMBOL "swizzle_control"
 /* long (struct swz_attach_request *), on a borrowed thread: 0, or a negated
  * error */
@@ -80,7 +80,7 @@ enum {
  * (SWZ_SITE_LASTS): while recording is stopped the trampoline that it leads to
  * leads past the hook, which is a site of its own. When the profile is
  * detached the library puts other pages in the place of those two
- * (src/runtime/support/code_pages.h). */
+ * (src/runtime/support/live_sites.h). */
 struct swz_control_site {
 	uint64_t address;
 	uint32_t function; /* sites with the same number belong together */
@@ -124,11 +124,12 @@ struct swz_control {
 	int64_t thread_slot;
 	uint64_t nobody;
 	/* A thread is paused from outside when what it has at thread_slot, its
-	 * state, is kept at aside_slot, and `paused` put in its place. It is a
+	 * state, is kept at paused_state_slot, and `paused` put in its place. It is a
 	 * state if the word at file_offset in it is `file`. */
-	int64_t aside_slot;
+	int64_t paused_state_slot;
 	uint64_t paused;
 	uint64_t file, file_offset;
+	uint64_t resume;               /* base/resume_call.h */
 	uint64_t region, region_bytes; /* mapped by the controller */
 	/* of the plan */
 	uint64_t sites; /* struct swz_control_site[] */
@@ -149,6 +150,8 @@ struct swz_control {
 	uint32_t lasting;    /* jumps in functions that stay while recording is
 			      * stopped, or when it was detached */
 	uint32_t spare;
+	/* Two words (-m count), which become 0 when the profile is closed. */
+	int64_t count_slot;
 	char path[SWZ_CONTROL_PATH_BYTES]; /* of the profile */
 	char message[SWZ_CONTROL_MESSAGE_BYTES];
 };

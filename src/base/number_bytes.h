@@ -1,14 +1,57 @@
 #ifndef SWZ_BASE_NUMBER_BYTES_H
 #define SWZ_BASE_NUMBER_BYTES_H
 
-/* Numbers in as few bytes as they need: seven bits a byte, the lowest first;
- * the uppermost bit says that there are more. */
+/* Records of functions as a chunk PACKED_FUNCTIONS has them: each by its
+ * distance from the one before, so that most take 3 or 4 bytes, not 16. Ids
+ * follow each other and are not there. docs/file-format.md describes it. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What 32 and 64 bits take at most. */
-#define SWZ_NUMBER_BYTES_32 5u
+#include "swizzle/format.h"
+
+/* --- lists of functions -------------------------------------------------- */
+
+/* The most bytes that a record takes. */
+#define SWZ_PACKED_FUNCTION_BYTES 13u
+
+/* Writes a record (flags below 32) to TO, which has room for the most. *END is
+ * where the one before ends, at first 0, and then where this one does. Returns
+ * how many bytes it took; with another status it takes one byte more or less.
+ * Async-signal-safe. */
+unsigned swz_function_pack(uint8_t *to, uint32_t *end,
+			   const struct swz_function_record *record);
+
+/* Reads one from *AT, which goes on; *END as above. The id stays as it is.
+ * False: no whole record is before LIMIT. */
+bool swz_function_unpack(const uint8_t **at, const uint8_t *limit,
+			 uint32_t *end, struct swz_function_record *record);
+
+/* A function's displaced instructions, and where they came from. */
+struct swz_trampoline_place {
+	uint32_t head;  /* where its trampoline begins, from the memory's start:
+			 * a multiple of 16 */
+	uint32_t site;  /* ELF virtual address of the first displaced one */
+	uint8_t copies; /* where they begin, from the head: all before is ours
+			 */
+	uint8_t moved;  /* bytes from the site that were displaced, below 128 */
+	bool goes_back; /* to what is behind them; else they are all of it */
+};
+
+#define SWZ_PACKED_TRAMPOLINE_BYTES 12u
+
+/* The same for records of a chunk TRAMPOLINES. *BEFORE is the record before, at
+ * first all zero, and then this one. */
+unsigned swz_trampoline_pack(uint8_t *to, struct swz_trampoline_place *before,
+			     const struct swz_trampoline_place *place);
+bool swz_trampoline_unpack(const uint8_t **at, const uint8_t *limit,
+			   struct swz_trampoline_place *place);
+
+/* --- numbers ------------------------------------------------------------- */
+
+/* Numbers in as few bytes as they need: seven bits a byte, the lowest first;
+ * the uppermost bit says that there are more. */
+
 #define SWZ_NUMBER_BYTES_64 10u
 
 /* Returns the end. */

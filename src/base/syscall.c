@@ -1,9 +1,98 @@
 #include "base/syscall.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "base/call_filter.h"
+
+/* --- memory of this process ---------------------------------------------- */
+
+#define PLACES 16384u
+
+uint64_t swz_own_least = UINT64_C(64) << 10;
+
+static struct {
+	_Atomic uint64_t start; /* 0: free */
+	_Atomic uint64_t end;   /* 0: not yet known */
+} ranges[PLACES] __attribute__((section(".bss.large")));
+
+static _Atomic uint32_t used; /* places beyond are free */
+
+static void note_used(uint32_t places)
+{
+	uint32_t now = atomic_load(&used);
+
+	while (now < places &&
+	       !atomic_compare_exchange_weak(&used, &now, places))
+		;
+}
+
+void swz_own_add(uint64_t start, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < PLACES; i++) {
+		uint64_t none = 0;
+
+		if (!atomic_compare_exchange_strong(&ranges[i].start, &none,
+						    start) &&
+		    none != start)
+			continue;
+		atomic_store(&ranges[i].end, start + bytes);
+		note_used(i + 1);
+		return;
+	}
+}
+
+void swz_own_remove(uint64_t start, uint64_t bytes)
+{
+	uint64_t end = start + bytes;
+	uint32_t places = atomic_load(&used);
+
+	for (uint32_t i = 0; i < places; i++) {
+		uint64_t low = atomic_load(&ranges[i].start);
+		uint64_t high = atomic_load(&ranges[i].end);
+
+		if (start >= high || end <= low)
+			continue;
+		if (start > low) {
+			atomic_store(&ranges[i].end, start);
+		} else if (end < high) {
+			atomic_store(&ranges[i].start, end);
+		} else {
+			atomic_store(&ranges[i].end, 0);
+			atomic_store(&ranges[i].start, 0);
+		}
+	}
+}
+
+bool swz_own_next(uint64_t low, uint64_t high, uint64_t *start, uint64_t *end)
+{
+	uint32_t places = atomic_load(&used);
+	bool found = false;
+
+	for (uint32_t i = 0; i < places; i++) {
+		uint64_t first = atomic_load(&ranges[i].start);
+		uint64_t last = atomic_load(&ranges[i].end);
+
+		first = first > low ? first : low;
+		last = last < high ? last : high;
+		if (first >= last || (found && first >= *start))
+			continue;
+		found = true;
+		*start = first;
+		*end = last;
+	}
+	return found;
+}
+
+/* --- system calls -------------------------------------------------------- */
 
 bool swz_system_calls_end;
 bool swz_memory_is_locked;
@@ -79,4 +168,60 @@ bool swz_sys_passes(long number, long a, long b, long c, long d, long e, long f)
 			return false;
 	}
 	return true;
+}
+
+/* --- when a process began ------------------------------------------------ */
+
+/* /proc/PID/stat: "PID (NAME) STATE ...", where the name may hold any
+ * character, and the start is the 22nd field. */
+
+#define FIELDS_FROM_STATE_TO_START 19
+
+static void make_path(char *path, uint32_t pid)
+{
+	static const char head[] = "/proc/", self[] = "self", tail[] = "/stat";
+	char digits[12];
+	unsigned n = 0;
+
+	for (const char *s = head; *s;)
+		*path++ = *s++;
+	for (const char *s = pid ? "" : self; *s;)
+		*path++ = *s++;
+	for (; pid; pid /= 10)
+		digits[n++] = (char)('0' + pid % 10);
+	while (n)
+		*path++ = digits[--n];
+	for (const char *s = tail; *s;)
+		*path++ = *s++;
+	*path = '\0';
+}
+
+uint64_t swz_process_start(int32_t pid)
+{
+	char path[40], text[512];
+	long fd, n, at;
+	uint64_t start = 0;
+
+	if (pid < 0)
+		return 0;
+	make_path(path, (uint32_t)pid);
+	fd = SWZ_SYSCALL(SYS_open, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = SWZ_SYSCALL(SYS_read, fd, text, sizeof(text));
+	SWZ_SYSCALL(SYS_close, fd);
+	at = n - 1;
+	while (at >= 0 && text[at] != ')')
+		at--;
+	at += 2;
+	if (at < 2 || at >= n || text[at] == 'Z' || text[at] == 'X')
+		return 0;
+	for (int i = 0; i < FIELDS_FROM_STATE_TO_START; i++) {
+		while (at < n && text[at] != ' ')
+			at++;
+		at++;
+	}
+	for (; at < n && text[at] >= '0' && text[at] <= '9'; at++)
+		start = start * 10 + (uint64_t)(text[at] - '0');
+	return start;
 }

@@ -1,9 +1,10 @@
 #ifndef SWZ_BASE_SYSCALL_H
 #define SWZ_BASE_SYSCALL_H
 
-/* Raw Linux system calls for code that runs inside the target: no libc, no
- * errno, no cancellation point. Each returns the result or -errno. Async-
- * signal-safe. */
+/* Where in the target what is mapped is ours. What is small is not noted, nor
+ * what comes when a table of some thousand places is full. Lock free, async-
+ * signal-safe, thread safe: a range that is being added or removed meanwhile
+ * may be found or not. */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -13,7 +14,23 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "base/own_memory.h"
+/* --- memory of this process ---------------------------------------------- */
+
+/* By swz_sys_mmap and swz_sys_munmap, if it is worth it. What is unmapped of
+ * one that was added is its whole, its beginning or its end. */
+extern uint64_t swz_own_least;
+void swz_own_add(uint64_t start, uint64_t bytes);
+void swz_own_remove(uint64_t start, uint64_t bytes);
+
+/* The first range of ours that begins at `low` or later, or holds it, and ends
+ * before `high`: *start and *end, cut to those. False: there is none. */
+bool swz_own_next(uint64_t low, uint64_t high, uint64_t *start, uint64_t *end);
+
+/* --- system calls -------------------------------------------------------- */
+
+/* Raw Linux system calls for code that runs inside the target: no libc, no
+ * errno, no cancellation point. Each returns the result or -errno. Async-
+ * signal-safe. */
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_READ 22
@@ -129,5 +146,12 @@ static inline bool swz_sys_is_readable(uint64_t address)
 			    NULL, 8);
 	return status != -EFAULT;
 }
+
+/* --- when a process began ------------------------------------------------ */
+
+/* When a process began, in clock ticks since the system's start, which with its
+ * number tells it from all others; 0: it is not there or has ended, or there is
+ * no /proc. PID 0: the caller. Async-signal-safe. */
+uint64_t swz_process_start(int32_t pid);
 
 #endif

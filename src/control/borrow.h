@@ -1,42 +1,36 @@
 #ifndef SWZ_CONTROL_BORROW_H
 #define SWZ_CONTROL_BORROW_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/stop.h"
+#include "control/target.h"
+
+/* The stubs: see stub.S. */
+
+extern const uint8_t swz_stub_call[], swz_stub_call_end[];
+extern const uint8_t swz_stub_resume[]; /* between them */
+
 /* Calls in the target, on one of its own threads that is borrowed for a moment.
  * The thread finds its way back by itself: once it has been let go, whether the
  * controller lives makes no difference to it. What it waited for it waits for
  * again, and sees no EINTR. */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "control/safe_place.h"
-#include "control/stop.h"
-#include "control/target.h"
-
-/* At swz_stub_function's %rbx (stub.S). */
-struct swz_stub_data {
-	uint64_t function;
-	uint64_t arguments[4];
-	uint64_t result;
-	uint64_t done;
-	uint64_t errno_place; /* __errno_location */
-	uint64_t error;
-	uint64_t all_signals;
-	uint64_t signals;
-	uint64_t back; /* the thread's registers */
-	uint64_t spare[4];
-	uint8_t state[16384]; /* of xsave */
-};
-
 struct swz_borrower {
 	struct swz_target *target;
 	struct swz_safe_places *places; /* made when they are needed */
-	uint64_t gap;    /* in some code, where nothing is: swz_stub_call */
-	uint64_t region; /* memory of ours in the target */
+	uint64_t gap;     /* in some code, where nothing is: swz_stub_call */
+	uint64_t region;  /* memory of ours in the target */
+	uint64_t code[2]; /* to resume calls (struct swz_cut_call): the
+			   * library's; in the gap */
 	uint64_t errno_place;
+	int32_t agent; /* the library's own thread, which is not borrowed: it
+			* has no state of libc's. 0: there is none */
 	uint64_t heartbeat;  /* where in the target to say that we are there,
 			      * while a thread is waited for; 0: nowhere */
-	uint64_t stopped_ns; /* the longest stop of a thread */
+	uint64_t stopped_ns; /* the longest stop of a thread, lately */
+	uint64_t longest_ns; /* ... of all */
 	const char *problem; /* of the latest call that failed */
 };
 
@@ -54,7 +48,6 @@ bool swz_borrow_begin(struct swz_borrower *borrower, uint64_t region);
  * or it has not come back; *problem says so. */
 bool swz_borrow_call(struct swz_borrower *borrower, uint64_t function,
 		     const uint64_t arguments[4], bool safe, uint64_t *result);
-
 void swz_borrow_end(struct swz_borrower *borrower);
 
 /* Unmaps the region: nobody but us knows it. Nothing is done where a thread is

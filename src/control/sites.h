@@ -1,6 +1,14 @@
 #ifndef SWZ_CONTROL_SITES_H
 #define SWZ_CONTROL_SITES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/control.h"
+#include "control/stop.h"
+#include "control/target.h"
+
 /* Patching and unpatching code of a process of which all threads are stopped.
  *
  *	swz_sites_read(&sites, &target, &control);
@@ -14,14 +22,6 @@
  * may run on in between, and who is killed leaves a process that runs right:
  * with some functions patched. Doing the same again, or undoing it, makes it
  * whole. */
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/control.h"
-#include "control/stop.h"
-#include "control/target.h"
 
 struct swz_sites {
 	const struct swz_target *target;
@@ -48,9 +48,9 @@ void swz_sites_free(struct swz_sites *sites);
  * the pages, which takes most of the time of patching. */
 void swz_sites_copy_pages(const struct swz_sites *sites);
 
-/* Whether no thread stands within a site, or will come back there from a
- * signal's handler; marks those that do (swz_stop_move). With SKIP, functions
- * of which that is not true are left out and it returns true. */
+/* True if no thread stands within a site, or will come back there from a
+ * signal's handler. Marks those that do (swz_stop_move). With SKIP it leaves
+ * such functions out and returns true. */
 bool swz_sites_are_free(struct swz_sites *sites, struct swz_stop *stop,
 			bool skip);
 
@@ -78,16 +78,13 @@ bool swz_sites_are_restored(const struct swz_sites_place *place);
  * been patched since. */
 void swz_sites_keep_written(struct swz_sites *sites);
 
-/* Puts the site number I where *KEPT is, and counts that up: the list is made
- * shorter in place. */
-void swz_sites_keep(struct swz_sites *sites, size_t *kept, size_t i);
-
 /* Takes what stays while recording is stopped out of the list. */
 void swz_sites_leave_what_stays(struct swz_sites *sites);
 
 /* Before they are written again: what was left out the last time is not, but
  * for functions that hold a call and have been restored. */
 void swz_sites_skip_again(struct swz_sites *sites);
+
 /* How many functions are left out. */
 size_t swz_sites_left_out(const struct swz_sites *sites);
 

@@ -3,6 +3,8 @@
  * itself. Both keep all registers, flags, and what lies in the 128 bytes below the
  * stack pointer (SysV ABI 3.2.2). */
 
+#include "base/resume_call.h"
+
 	.section .rodata
 	.balign 64
 
@@ -30,6 +32,15 @@ swz_stub_call:
 	popq	%rdi
 	popfq
 	ret	$128
+	/* The rest of a system call that was cut short, for as long as there is no
+	 * library. */
+	.balign	16
+	.globl	swz_stub_resume
+	.hidden	swz_stub_resume
+swz_stub_resume:
+	.cfi_startproc
+	RESUME_CALL
+	.cfi_endproc
 	.globl	swz_stub_call_end
 	.hidden	swz_stub_call_end
 swz_stub_call_end:

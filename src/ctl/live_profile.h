@@ -7,9 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "ctl/processes.h"
 #include "swizzle/format.h"
+#include "ctl/processes.h"
+
+/* --- a profile that is being written ------------------------------------- */
 
 struct swz_live_profile {
 	const char *path;
@@ -42,23 +45,56 @@ bool swz_live_set(struct swz_live_profile *profile,
 bool swz_live_mark(struct swz_live_profile *profile, enum swz_mark_kind kind,
 		   const char *text);
 
-/* Calls and threads so far. */
-struct swz_live_counts {
-	uint64_t calls;
-	uint64_t threads;
-};
-struct swz_live_counts swz_live_count(const struct swz_live_profile *profile);
-
-/* Calls VISIT for each chunk that is complete, with its offset. */
-typedef void swz_live_visitor(void *context, const struct swz_chunk *chunk,
-			      uint64_t offset);
-void swz_live_chunks(const struct swz_live_profile *profile, uint64_t end,
-		     swz_live_visitor *visit, void *context);
-
-/* Bytes that are in use. */
-uint64_t swz_live_used(const struct swz_live_profile *profile);
-
 /* This moment, as profiles have it (rdtsc). */
 uint64_t swz_live_ticks(void);
+
+/* --- hooks --------------------------------------------------------------- */
+
+/* The hooks in a process's code: out of it while recording is stopped. That
+ * takes ptrace(2); where it is not permitted they stay, and heed the request.
+ */
+
+/* What was done, for people (-v); "": nothing was to be done. */
+#define SWZ_CTL_TOLD_BYTES 512u
+
+/* Before recording is started: they are put back, if they were taken out.
+ * False: it cannot be done, and profile->problem says why. */
+bool swz_ctl_hook(struct swz_live_profile *profile, int32_t pid,
+		  char told[SWZ_CTL_TOLD_BYTES]);
+
+/* When recording is stopped: takes them out, if that is possible; for good when
+ * the profile is detached. */
+void swz_ctl_unhook(struct swz_live_profile *profile, int32_t pid,
+		    bool detached, char told[SWZ_CTL_TOLD_BYTES]);
+
+/* --- snapshots ----------------------------------------------------------- */
+
+/* A copy of a profile that is being written, as a profile of its own. */
+
+/* Writes that of a process to PATH, where it appears complete or not at all.
+ * False: ->problem. */
+bool swz_snapshot_write(struct swz_live_profile *profile, int32_t pid,
+			const char *path);
+
+/* --- periods ------------------------------------------------------------- */
+
+/* start --for TIME [--every TIME]. */
+
+/* From here on SIGINT, SIGTERM and SIGHUP only end a wait. */
+void swz_periods_begin(void);
+
+/* Waits until NS after the last call of swz_periods_begin(), or until a signal.
+ * False: a signal came, also before. */
+bool swz_periods_wait(uint64_t ns);
+
+/* --- status -------------------------------------------------------------- */
+
+/* What list and status print. */
+
+void swz_ctl_report_begin(FILE *stream, const struct swz_ctl_options *options);
+void swz_ctl_report(FILE *stream, const struct swz_ctl_options *options,
+		    const struct swz_ctl_process *process,
+		    const struct swz_live_profile *profile, bool first);
+void swz_ctl_report_end(FILE *stream, const struct swz_ctl_options *options);
 
 #endif

@@ -1,11 +1,11 @@
-/* A profiled process has its profile mapped, shared, and libswizzle.so: the
- * first tells. All is read once from /proc; what comes later is not seen. */
-
 #include "ctl/processes.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,95 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ctl/starting.h"
-#include "profile/support/memory.h"
-#include "top/processes.h"
+#include "base/syscall.h"
+#include "util/memory.h"
+#include "ctl/ctl_options.h"
+#include "top/process_list.h"
+
+/* --- processes that have just begun -------------------------------------- */
+
+/* What has no profile by then gets none. */
+#define YOUNG_SECONDS 10.0
+
+static bool is_young(int32_t pid)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (double)now.tv_sec - (double)swz_process_start(pid) /
+					    (double)sysconf(_SC_CLK_TCK) <
+	       YOUNG_SECONDS;
+}
+
+static bool is_swizzle_run(int32_t pid)
+{
+	char link[32], path[4096];
+	const char *slash;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	return slash && strcmp(slash + 1, "swizzle-run") == 0;
+}
+
+/* Whether one of the strings in a file of the process's is so. */
+static bool has(int32_t pid, const char *name,
+		bool (*is_so)(const char *string, const char *wanted),
+		const char *wanted)
+{
+	char path[32], *string = NULL;
+	bool found = false;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	file = fopen(path, "re");
+	while (file && !found && getdelim(&string, &room, 0, file) > 0)
+		found = is_so(string, wanted);
+	free(string);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static bool begins_with(const char *string, const char *wanted)
+{
+	return strncmp(string, wanted, strlen(wanted)) == 0;
+}
+
+static bool is_path_of(const char *string, const char *wanted)
+{
+	const char *slash = strrchr(string, '/');
+
+	return strcmp(slash ? slash + 1 : string, wanted) == 0;
+}
+
+/* Whether a process without a profile has been started by swizzle-run a moment
+ * ago, so that it may have one soon: it is swizzle-run still, or has its
+ * environment. */
+static bool is_starting(int32_t pid)
+{
+	return is_young(pid) &&
+	       (is_swizzle_run(pid) ||
+		has(pid, "environ", begins_with, "SWIZZLE_OUTPUT="));
+}
+
+/* Whether it is swizzle-run still, and its command line has a program of that
+ * name. */
+static bool is_starting_as(int32_t pid, const char *name)
+{
+	return is_young(pid) && is_swizzle_run(pid) &&
+	       has(pid, "cmdline", is_path_of, name);
+}
+
+/* --- the processes that are meant ---------------------------------------- */
+
+/* A profiled process has its profile mapped, shared, and libswizzle.so: the
+ * first tells. All is read once from /proc; what comes later is not seen. */
 
 /* How long to wait for one that is starting, and between two looks. */
 #define START_NS UINT64_C(5000000000)
@@ -135,7 +221,7 @@ static bool will_be_named(const struct swz_ctl_process *process,
 			  const struct swz_ctl_options *options)
 {
 	for (const char **name = options->names; *name; name++)
-		if (swz_is_starting_as(process->pid, *name))
+		if (is_starting_as(process->pid, *name))
 			return true;
 	return false;
 }
@@ -172,7 +258,7 @@ static void complain(struct swz_ctl_processes *all,
 			why = "there is no such process";
 		else if (!is_own(*pid))
 			why = "it is another user's";
-		else if (swz_is_starting(*pid))
+		else if (is_starting(*pid))
 			why = "it is still starting under swizzle-run. Try "
 			      "again "
 			      "in a moment";
@@ -233,8 +319,7 @@ static void find_profiled(struct swz_ctl_processes *found,
 		}
 		process.profile = swz_top_profile_of(process.pid);
 		if (!process.profile) {
-			*starting |= !options->all &&
-				     swz_is_starting(process.pid);
+			*starting |= !options->all && is_starting(process.pid);
 			continue;
 		}
 		swz_grow(&found->list, &found->capacity, found->count,

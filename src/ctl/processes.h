@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ctl/options.h"
+#include "ctl/ctl_options.h"
 
 struct swz_ctl_process {
 	int32_t pid, parent;

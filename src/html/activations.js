@@ -32,7 +32,7 @@ class DescribedLanes extends PaintedLanes {
 					['activations', grouped(
 						thread.trace.count)],
 					...(thread.off ? [['did not run', duration(
-						offWithin(thread.off, thread.start,
+						timeWithin(thread.off, thread.start,
 							thread.end))]] : []),
 				],
 			};
@@ -68,7 +68,7 @@ class DescribedLanes extends PaintedLanes {
 			rows.push(['self', `${duration(self)}, ` +
 				percent(self, time)]);
 		if (thread.off && fn !== UNTRACED) {
-			const off = offWithin(thread.off, trace.start[at],
+			const off = timeWithin(thread.off, trace.start[at],
 				trace.end[at]);
 
 			rows.push(['did not run', `${duration(off)}, ` +
@@ -86,7 +86,14 @@ class DescribedLanes extends PaintedLanes {
 		return this.model.costOf(this.model.profiles[thread.profile]);
 	}
 
-	// Without what the hooks took of it.
+	// How long it was, without swizzle's own work in it.
+	lengthOf(thread, trace, at) {
+		const start = trace.start[at], end = trace.end[at];
+
+		return end - start - timeWithin(thread.own, start, end);
+	}
+
+	// Without what the hooks, and swizzle's own work, took of it.
 	timeOf(thread, trace, at) {
 		const cost = this.cost(thread);
 		const length = trace.end[at] - trace.start[at];
@@ -96,14 +103,14 @@ class DescribedLanes extends PaintedLanes {
 			own + callsWithin(trace, at) *
 				(cost.inside + cost.outside);
 
-		return Math.max(0, length - hooks);
+		return Math.max(0, this.lengthOf(thread, trace, at) - hooks);
 	}
 
 	// Less what it called; null where that would take long to add up.
 	selfOf(thread, trace, at) {
 		const {inside, outside} = this.cost(thread);
 		const row = trace.depth[at] + 1;
-		let self = trace.end[at] - trace.start[at];
+		let self = this.lengthOf(thread, trace, at);
 
 		if (!(trace.flags[at] & NO_CALL))
 			self -= inside;
@@ -118,7 +125,7 @@ class DescribedLanes extends PaintedLanes {
 		for (let i = low; i < high; i++) {
 			const called = trace.byDepth[i];
 
-			self -= trace.end[called] - trace.start[called] +
+			self -= this.lengthOf(thread, trace, called) +
 				(trace.flags[called] & NO_CALL ? 0 : outside);
 		}
 		return Math.max(0, self);

@@ -1,11 +1,11 @@
 // The calls of a page of -f calls-html, as swizzle-dump wrote them
-// (src/profile/formats/calls_page.h). A call is a number: in the order in which
+// (src/profile/formats/page/calls_page.h). A call is a number: in the order in which
 // they began, so those in a call follow it. Each thread is one, too, around all
 // of its calls. Texts stay as they came, and are made when they are looked at.
 
 const EXCEPTIONAL = 1, FIRST = 2, ORIGIN = 4, INSIDE = 8, CUT = 16,
 	UNLIKE = 32;
-// Marks in texts (src/profile/formats/objects.h): what has changed, an object, its
+// Marks in texts (src/profile/formats/calls/pointed_values.h): what has changed, an object, its
 // fields.
 const CHANGED = /\x01([^\x02]*)\x02/g;
 const OBJECT = /\x03\{([^\x04]*)\}\x04/;

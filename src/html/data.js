@@ -1,4 +1,4 @@
-// What the blocks of the page of -f html hold (src/profile/formats/html.c).
+// What the blocks of the page of -f html hold (src/profile/formats/page/html.c).
 
 function readStrings(bytes) {
 	const all = text(bytes).split('\0');
@@ -134,13 +134,35 @@ function readNodes(reader) {
 	return nodes;
 }
 
-// What of the times of functions was waiting.
-function readWaiting(bytes, {rows}) {
-	const [self, incl] = new Reader(bytes).table(rows.count, Float64Array,
+// What functions, calls and contexts waited, beside what they ran.
+function readWaiting(bytes, thread) {
+	const {rows, edges, nodes} = thread;
+	const reader = new Reader(bytes);
+	const [self, incl] = reader.table(rows.count, Float64Array,
 		Float64Array);
 
+	thread.waitingNs = self.reduce((sum, ns) => sum + ns, 0);
 	rows.waitingSelf = self;
 	rows.waiting = incl;
+	rows.ran = [rows.self, rows.incl];
+	[edges.waiting] = reader.table(edges.count, Float64Array);
+	edges.ran = edges.incl;
+	[nodes.waiting] = reader.table(nodes.count, Float64Array);
+	nodes.ran = nodes.self;
+}
+
+// What counts as a thread's time: what it RAN, WAITED, or both.
+function useTime({rows, edges, nodes}, kind) {
+	const use = (ran, waiting) => kind === 'running' ? ran :
+		kind === 'waiting' ? waiting :
+			ran.map((ns, i) => ns + waiting[i]);
+
+	if (!rows.waiting)
+		return;
+	rows.self = use(rows.ran[0], rows.waitingSelf);
+	rows.incl = use(rows.ran[1], rows.waiting);
+	edges.incl = use(edges.ran, edges.waiting);
+	nodes.self = use(nodes.ran, nodes.waiting);
 }
 
 // What the ranks of a sum of profiles have spent in a thread: of each function
@@ -185,39 +207,50 @@ function readOff(bytes, {offset, nsPerTick}) {
 }
 
 // The times of swizzle's own work, which is nobody's, and the contexts in which it
-// was done.
+// was done: they do not overlap. BYTES are null where there was none.
 function readOwnWork(bytes, {offset, nsPerTick}) {
-	const reader = new Reader(bytes);
-	const own = [];
+	const reader = bytes && new Reader(bytes);
+	const count = bytes ? reader.number() : 0;
+	const own = {
+		count,
+		start: new Float64Array(count),
+		end: new Float64Array(count),
+		node: new Uint32Array(count),
+		before: new Float64Array(count + 1), // ns, of those before it
+	};
 	let ticks = 0;
 
-	for (let count = reader.number(); count; count--) {
-		const start = offset + (ticks += reader.number()) * nsPerTick;
-		const end = offset + (ticks += reader.number()) * nsPerTick;
-
-		own.push({start, end, node: reader.number()});
+	for (let i = 0; i < count; i++) {
+		own.start[i] = offset + (ticks += reader.number()) * nsPerTick;
+		own.end[i] = offset + (ticks += reader.number()) * nsPerTick;
+		own.node[i] = reader.number();
+		own.before[i + 1] = own.before[i] + own.end[i] - own.start[i];
 	}
 	return own;
 }
 
-// How long a thread did not run from FROM to TO.
-function offWithin(off, from, to) {
+// How much of the times of readOff or readOwnWork lies from FROM to TO.
+function timeWithin(times, from, to) {
 	const until = time => {
-		const at = firstWhere(0, off.count, i => off.end[i] > time);
+		const at = firstWhere(0, times.count, i => times.end[i] > time);
 
-		return off.before[at] + (at < off.count ?
-			Math.max(0, time - off.start[at]) : 0);
+		return times.before[at] + (at < times.count ?
+			Math.max(0, time - times.start[at]) : 0);
 	};
 
 	return Math.max(0, until(to) - until(from));
 }
+
+// As in src/base/printable.c; bytes that are not UTF-8 are U+FFFD in JSON.
+const NOT_SHOWN = new RegExp('[\\0-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f' +
+	'\\u2028-\\u202e\\u2066-\\u2069\\ufffd-\\uffff]', 'g');
 
 // Everything the page holds. PROGRESS is called with what was done, 0 to 1.
 async function readData(progress) {
 	const blocks = new Blocks();
 	const description = JSON.parse(text(await blocks.take('description')),
 		(key, value) => typeof value === 'string' ?
-			value.replace(/[\0-\x1f\x7f]/g, '?') : value);
+			value.replace(NOT_SHOWN, '?') : value);
 	const strings = readStrings(await blocks.take('strings'));
 	const catalog = readCatalog(await blocks.take('catalog'), strings);
 	const sources = readSources(await blocks.take('sources'));
@@ -245,8 +278,8 @@ async function readData(progress) {
 		if (blocks.has(`off ${index}`))
 			thread.off = readOff(await blocks.take(`off ${index}`),
 				thread);
-		thread.own = blocks.has(`own ${index}`) ?
-			readOwnWork(await blocks.take(`own ${index}`), thread) : [];
+		thread.own = readOwnWork(blocks.has(`own ${index}`) ?
+			await blocks.take(`own ${index}`) : null, thread);
 		if (blocks.has(`last ${index}`))
 			thread.last = readLast(await blocks.take(`last ${index}`));
 		if (blocks.has(`moments ${index}`))

@@ -66,13 +66,12 @@ class Details {
 		if (!isNoCall(fn))
 			add(model.many, model.callsText(fn, calls));
 		time('Self', sums.self[fn], percent(sums.self[fn], model.total));
-		if (model.sampled)
+		if (model.estimated)
 			time('± of self', Math.sqrt(sums.variance[fn]));
 		time('Inclusive', sums.incl[fn],
 			percent(sums.incl[fn], model.total));
 		if (model.knowsWaiting)
-			time('Waiting', sums.waiting[fn],
-				percent(sums.waiting[fn], sums.incl[fn]));
+			time('Waiting', sums.waiting[fn]);
 		if (calls && !model.holdsSamples)
 			time('Mean', sums.incl[fn] / calls);
 		if (sums.min[fn])

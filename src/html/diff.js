@@ -5,7 +5,7 @@
 const KINDS = ['', 'noise', 'slower', 'faster', 'other'];
 
 // The old side of a thread's block, in the order of that
-// (src/profile/formats/html_diff.c).
+// (src/profile/formats/page/html_blocks.c).
 function readOld(bytes, {rows, edges, nodes}) {
 	const reader = new Reader(bytes);
 

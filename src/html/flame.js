@@ -54,6 +54,33 @@ class Flame extends Chart {
 		this.box(context, (tree.start[node] - this.from) * scale, y,
 			tree.total[node] * scale, fn, this.app.label(fn,
 				tree.thread[node]), this.colour(node), node);
+		if (tree.waiting && tree.waiting[node])
+			this.paintWaiting(context,
+				(tree.start[node] - this.from) * scale, y,
+				tree.total[node] * scale,
+				tree.waiting[node] / tree.total[node]);
+	}
+
+	// The part of a box that is waiting, hatched, at its right; below the label.
+	paintWaiting(context, x, y, width, part) {
+		const right = Math.min(x + width, context.canvas.width);
+		const left = Math.max(x + width * (1 - part), 0);
+
+		if (right - left < 2)
+			return;
+		context.save();
+		context.beginPath();
+		context.rect(left, y + ROW - 6, right - left - 0.5, 5);
+		context.clip();
+		context.strokeStyle = this.app.colours.dim;
+		context.lineWidth = 1.5;
+		context.beginPath();
+		for (let at = left - 6; at < right; at += 4) {
+			context.moveTo(at, y + ROW);
+			context.lineTo(at + 6, y + ROW - 6);
+		}
+		context.stroke();
+		context.restore();
 	}
 
 	colour(node) {

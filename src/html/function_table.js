@@ -39,7 +39,7 @@ class FunctionTable {
 			columns.push({key: 'mean', title: 'Mean', width: '67px',
 				align: 'right', sort: true, drop: 3,
 				hint: 'Inclusive time of a call'});
-		if (this.app.model.sampled)
+		if (this.app.model.estimated)
 			columns.splice(2, 0, {key: 'error', title: '±',
 				width: '78px', align: 'right', sort: true, drop: 5,
 				hint: 'Standard error of the self time'});
@@ -51,7 +51,7 @@ class FunctionTable {
 			columns.splice(columns.findIndex(({key}) =>
 				key === 'inclShare') + 1, 0, {key: 'waiting',
 				title: 'Waiting', width: '69px', align: 'right',
-				sort: true, drop: 5, hint: 'What of the inclusive time the ' +
+				sort: true, drop: 5, hint: 'Beside the inclusive time: the ' +
 					'thread did not run'});
 		columns.push({key: 'name', title: 'Function',
 			width: 'minmax(90px, 3fr)', wants: 230, sort: true});

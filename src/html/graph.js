@@ -38,7 +38,8 @@ class GraphPage extends GraphCanvas {
 		$('legend').replaceChildren(...modules.map(module => make('button', {
 			'aria-pressed': 'false',
 			title: `${module.path || module.name}: ` +
-				`${percent(module.self, data.total)} of the time`,
+				`${percent(module.self, data.total)} of the ` +
+				(data.byCalls ? 'calls' : 'time'),
 			onclick: () => this.showModule(module),
 		}, make('i', {}), make('span', {}, module.name), make('small',
 			{class: 'dim'}, percent(module.self, data.total)))));
@@ -46,7 +47,8 @@ class GraphPage extends GraphCanvas {
 			dot.style.background = `hsl(${modules[i].hue} 62% 66%)`;
 		});
 		this.help = new Help(KEYS, this.canvas, make('p', {class: 'dim'},
-			'The area of a circle is the self time, the width of an arrow ' +
+			`The area of a circle is the ${data.byCalls ? 'number of calls' :
+				'self time'}, the width of an arrow ` +
 			`the number of ${this.graph.unit}s, the colour the module.`));
 	}
 
@@ -81,6 +83,9 @@ class GraphPage extends GraphCanvas {
 	figures(node) {
 		const {data} = this.graph;
 
+		if (data.byCalls)
+			return [[this.model.many, `${this.countText(node.calls)}  ` +
+				percent(node.self, data.total)]];
 		return [
 			['Self', `${durationOrBound(node.self)}  ` +
 				percent(node.self, data.total)],
@@ -105,8 +110,9 @@ class GraphPage extends GraphCanvas {
 					'data-index': edge[other].index,
 					onclick: () => this.choose(edge[other], true)},
 				make('span', {}, shortName(edge[other].name, 40)),
-				make('span', {}, `${this.countText(edge.calls,
-					edge.uncounted)}  ${duration(edge.incl)}`)))] : [];
+				make('span', {}, this.countText(edge.calls, edge.uncounted) +
+					(this.graph.data.byCalls ? '' :
+						`  ${duration(edge.incl)}`))))] : [];
 
 		$('about').replaceChildren(make('h2', {}, node.name),
 			make('div', {class: 'dim', title: node.path}, node.module +

@@ -83,6 +83,7 @@ class GraphModel {
 		this.sources = sources;
 		this.edges = data.edges;
 		this.selected = -1;
+		this.byCalls = !!data.byCalls; // no times are known
 		this.holdsSamples = data.counts === 'samples';
 		this.one = this.holdsSamples ? 'sample' : 'call';
 		this.many = this.holdsSamples ? 'Samples' : 'Calls';

@@ -43,7 +43,8 @@ class Header {
 	showTotals() {
 		const {model} = this.app;
 		const counted = model.countedThreads().length;
-		const hooks = Math.max(0, model.raw - model.total);
+		const hooks = Math.max(0,
+			model.raw - model.ran - model.waiting);
 		const known = model.holdsSamples ? ['', ''] :
 			model.description.boundNs ? [', sampled', ''] :
 			model.description.compensated ?
@@ -53,9 +54,10 @@ class Header {
 				[', with hooks', ', with the cost of the hooks'];
 
 		$('total').textContent = duration(model.total) +
-			(!model.holdsSamples ? '' : model.profiles.some(profile =>
-				profile.ofWaiting) ? ' of time, running or waiting,' :
-				' of processor time') +
+			(model.timeKind === 'waiting' ? ' of waiting' :
+				model.timeKind === 'both' ? ', running or waiting,' :
+					model.holdsSamples ? ' of processor time' :
+						model.knowsWaiting ? ' running' : '') +
 			(model.comparison ? model.comparison.runsText() :
 				' in ' + (counted === model.threads.length ?
 					plural(counted, 'thread') :

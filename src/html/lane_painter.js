@@ -183,7 +183,7 @@ class PaintedLanes extends Lanes {
 		for (let x = Math.max(0, Math.floor(this.x(off.start[first])));
 			x < width; x++) {
 			const time = this.left + x * pixel;
-			const part = offWithin(off, time, time + pixel) / pixel;
+			const part = timeWithin(off, time, time + pixel) / pixel;
 
 			if (part <= 0)
 				continue;

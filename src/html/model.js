@@ -12,6 +12,9 @@ class Model {
 	constructor(data) {
 		Object.assign(this, data);
 		this.profiles = this.description.profiles;
+		this.estimated = Boolean(this.description.boundNs) ||
+			this.profiles.some(profile =>
+				profile.sampled || profile.holdsSamples);
 		this.sampled = this.profiles.some(profile => profile.sampled);
 		// what is counted: calls, or samples (-m sample), which are not mixed
 		this.holdsSamples = this.profiles.some(profile =>
@@ -37,7 +40,9 @@ class Model {
 
 	// The number of calls, as it is shown.
 	callsText(fn, calls) {
-		return this.uncounted.has(fn) ? '–' : grouped(calls);
+		// where edges were counted, a context that has time has no count
+		return this.uncounted.has(fn) ||
+			!calls && this.description.callsByEdge ? '–' : grouped(calls);
 	}
 
 	// What the hooks of a profile's calls cost, ns; 0 if it is not subtracted.
@@ -96,6 +101,14 @@ class Model {
 		return (whole ? file : baseName(file)) +
 			(places.line[place] ? ':' + places.line[place] : '') +
 			(inlined ? ' in ' + inlined : '');
+	}
+
+	// Which time counts: 'running', 'waiting' or 'both'.
+	useTime(kind) {
+		this.timeKind = kind;
+		for (const thread of this.threads)
+			useTime(thread, kind);
+		this.update();
 	}
 
 	// To be called when other threads are shown, or another time range.
@@ -168,6 +181,8 @@ class Model {
 		this.knowsWaiting = this.shownThreads().some(({part}) =>
 			part.rows.waiting);
 		this.total = 0;
+		this.waiting = 0;
+		this.ran = 0;
 		this.calls = 0;
 		this.raw = this.countedThreads().reduce((sum, {part}) =>
 			sum + part.rawNs, 0);
@@ -183,6 +198,10 @@ class Model {
 				sums.variance[fn] += rows.variance[i];
 				if (rows.waiting)
 					sums.waiting[fn] += rows.waiting[i];
+				if (rows.waiting)
+					this.waiting += rows.waitingSelf[i];
+				this.ran += rows.waiting ? rows.ran[0][i] :
+					rows.self[i];
 				if (rows.min[i] && (!sums.min[fn] ||
 					rows.min[i] < sums.min[fn]))
 					sums.min[fn] = rows.min[i];

@@ -104,12 +104,23 @@ function remarks(profile, description, threads) {
 		'at the start and has been subtracted.' :
 		`What the hooks cost, ${cost.toFixed(2)} ns a call, is in the ` +
 		'times: it was not subtracted.');
+	const sumOf = of => threads.reduce((sum, thread) => sum + of(thread), 0);
+	const ran = sumOf(thread => thread.totalNs);
+	const waited = sumOf(({rows}) => rows.waiting ?
+		rows.waitingSelf.reduce((sum, ns) => sum + ns, 0) : 0);
+
+	if (description.compensated &&
+		sumOf(thread => thread.rawNs) - ran - waited > ran)
+		say(true, 'Hooks took more time than the program: times of short ' +
+			'functions are rough. True times: swizzle-run -m both');
 	if (profile.traced && description.compensated)
 		say(false, 'The ruler, the length of a range and where boxes ' +
 			'begin and end are as they were recorded, with what the ' +
 			'hooks took.');
-	say(false, 'Times are wall-clock time, waiting included. [outside] is ' +
-		'the time outside of all hooked functions.');
+	say(false, (threads.some(({rows}) => rows.waiting) ?
+		'Running and waiting are apart. ' :
+		'Times are wall-clock time, waiting included. ') +
+		'[outside] is the time outside of all hooked functions.');
 	return list;
 }
 
@@ -131,8 +142,9 @@ function sampleRemarks(profile) {
 	sampleLosses(profile, profile.cutStacks + profile.brokenStacks, say);
 	say(false, `${plural(profile.samples, 'sample')}, not calls: nothing was ` +
 		'patched. A share of n samples is right to about √n of them.');
-	say(false, profile.ofWaiting ? 'Times are those in which threads ran or ' +
-		'waited.' : 'Times are processor time: who waits is not sampled.');
+	say(false, 'Times are processor time. ' + (profile.ofWaiting ?
+		'Where threads wait was looked at 100 times a second.' :
+		'Who waits was not sampled.'));
 	return list;
 }
 

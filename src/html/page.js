@@ -136,6 +136,20 @@ class App {
 
 	// ---- what counts ----
 
+	// Running, waiting or both: where a thread tells them apart.
+	wireTimeKind() {
+		const select = $('time-kind');
+
+		select.hidden = this.model.comparison || !this.model.threads.some(
+			({rows}) => rows.waiting);
+		select.onchange = () => {
+			this.model.useTime(select.value);
+			this.changed();
+			this.side.showModules();
+			this.chart.showAll();
+		};
+	}
+
 	threadsChanged() {
 		this.model.update();
 		this.changed();
@@ -322,6 +336,7 @@ class App {
 
 	wire() {
 		new Mouse(this);
+		this.wireTimeKind();
 		$('theme').onclick = () => this.toggleTheme();
 		$('fold-all').onclick = () => this.foldLanes();
 		$('zoom-reset').onclick = () => this.chart.showAll();

@@ -66,9 +66,9 @@ function rangePart(thread, sums, cost) {
 function ownWork({own, nodes}, {from, to}) {
 	const taken = new Float64Array(nodes.count);
 
-	for (const {start, end, node} of own)
-		taken[node] += Math.max(0, Math.min(end, to) -
-			Math.max(start, from));
+	for (let i = 0; i < own.count; i++)
+		taken[own.node[i]] += Math.max(0, Math.min(own.end[i], to) -
+			Math.max(own.start[i], from));
 	return taken;
 }
 

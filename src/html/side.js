@@ -27,7 +27,7 @@ class Side {
 				app.threadsChanged();
 				app.remember();
 			});
-			const {totalNs, rawNs, absent} = thread.part;
+			const {totalNs, rawNs, absent, waitingNs = 0} = thread.part;
 
 			bar.style.width = 100 * totalNs / longest + '%';
 			return make('label', {class: 'thread' +
@@ -38,7 +38,7 @@ class Side {
 				model.description.boundNs ? '' :
 				model.description.compensated ?
 					`, after ${grouped(Math.max(0, rawNs -
-						totalNs))} ns of hooks` :
+						totalNs - waitingNs))} ns of hooks` :
 					', with hooks'))}, box,
 			make('span', {class: 'name'}, app.threadName(thread, true)),
 			make('span', {class: 'dim'}, thread.tid || ''),

@@ -151,9 +151,11 @@ class SourceView {
 
 		element.classList.add('calls');
 		element.title = callees.map(([fn, {calls, incl}]) =>
-			`${model.catalog.name[fn]}: ${plural(calls, model.one)}, ` +
-			duration(incl)).join('\n');
+			`${model.catalog.name[fn]}: ${plural(calls, model.one)}` +
+			(model.byCalls ? '' : `, ${duration(incl)}`)).join('\n');
 		cells[1].textContent = grouped(cost.calls);
+		if (model.byCalls)
+			return;
 		putTime(cells[2], cost.incl);
 		putBar(cells[2], cost.incl, whole, 'var(--bar2)');
 		cells[3].textContent = percent(cost.incl, whole);

@@ -27,7 +27,7 @@ class Tip {
 					percent(sums.incl[fn], model.total)],
 				['self', `${durationOrBound(sums.self[fn])}, ` +
 					percent(sums.self[fn], model.total) +
-					(model.sampled ? ' ± ' + duration(
+					(model.estimated ? ' ± ' + duration(
 						Math.sqrt(sums.variance[fn])) :
 						'')]);
 			if (sums.calls[fn] && !model.holdsSamples)

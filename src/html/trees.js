@@ -19,6 +19,8 @@ function mergeTrees(model) {
 		calls: new Float64Array(capacity),
 		self: new Float64Array(capacity),
 		total: new Float64Array(capacity),
+		// what of total is waiting, where that counts
+		waiting: new Float64Array(capacity),
 	};
 
 	tree.fn[0] = -1;
@@ -29,8 +31,10 @@ function mergeTrees(model) {
 		mergeThread(tree, table, thread, model);
 	for (let i = tree.count - 1; i >= 0; i--) {
 		tree.total[i] += tree.self[i];
-		if (i)
+		if (i) {
 			tree.total[tree.parent[i]] += tree.total[i];
+			tree.waiting[tree.parent[i]] += tree.waiting[i];
+		}
 	}
 	if (tree.oldSelf)
 		sumOld(tree);
@@ -77,7 +81,12 @@ function mergeThread(tree, table, thread, model) {
 		tree.fn[to[0]] = -1;
 		tree.thread[to[0]] = thread.index;
 	}
+	const waits = model.timeKind && model.timeKind !== 'running' ?
+		nodes.waiting : null;
+
 	tree.self[to[0]] += nodes.self[0];
+	if (waits)
+		tree.waiting[to[0]] += waits[0];
 	for (let i = 1; i < nodes.count; i++) {
 		// there only for the timeline where everything is counted
 		if (nodes.fn[i] === UNTRACED && !nodes.self[i])
@@ -96,6 +105,8 @@ function mergeThread(tree, table, thread, model) {
 		to[i] = at;
 		tree.calls[at] += nodes.calls[i];
 		tree.self[at] += nodes.self[i];
+		if (waits)
+			tree.waiting[at] += waits[i];
 	}
 	if (nodes.oldSelf)
 		mergeOld(tree, nodes, to);

@@ -1,16 +1,55 @@
 #ifndef SWZ_IMAGE_EH_FRAME_H
 #define SWZ_IMAGE_EH_FRAME_H
 
-/* A reader of .eh_frame: which functions there are, and where the canonical
- * frame address (CFA) lies at each of their instructions. LSB 5.0 chapter 10.6;
- * DWARF 5 section 6.4. The bytes are hostile. Nothing is allocated; pure,
- * thread safe, async-signal-safe. */
+/* Encoded pointers of .eh_frame (DW_EH_PE_*; LSB 5.0 section 10.5.1). Both
+ * functions fail as a cursor fails, also for an encoding that they do not
+ * support. Pure, thread safe, async-signal-safe. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
+#include "image/cursor.h"
 #include "image/elf_view.h"
+
+/* --- encoded pointers ---------------------------------------------------- */
+
+enum {
+	SWZ_EH_PE_ABSPTR = 0x00,
+	SWZ_EH_PE_ULEB128 = 0x01,
+	SWZ_EH_PE_UDATA2 = 0x02,
+	SWZ_EH_PE_UDATA4 = 0x03,
+	SWZ_EH_PE_UDATA8 = 0x04,
+	SWZ_EH_PE_SLEB128 = 0x09,
+	SWZ_EH_PE_SDATA2 = 0x0a,
+	SWZ_EH_PE_SDATA4 = 0x0b,
+	SWZ_EH_PE_SDATA8 = 0x0c,
+	SWZ_EH_PE_FORMAT = 0x0f,
+	SWZ_EH_PE_PCREL = 0x10,
+	SWZ_EH_PE_DATAREL = 0x30,
+	SWZ_EH_PE_ALIGNED = 0x50,
+	SWZ_EH_PE_APPLICATION = 0x70,
+	SWZ_EH_PE_INDIRECT = 0x80,
+	SWZ_EH_PE_OMIT = 0xff
+};
+
+/* --- language-specific data ---------------------------------------------- */
+
+/* The language-specific data area of C++ and the languages that share its
+ * tables (Itanium C++ ABI: Exception Handling Tables, 7.3; the bytes are
+ * hostile). Pure, thread safe, async-signal-safe. */
+
+/* Whether an exception at one of the `count` bytes from `offset` on (from the
+ * function's first byte) goes to a landing pad. True also if the table cannot
+ * be read. lsda: from its first byte on, any number of bytes. */
+bool swz_lsda_lands(struct swz_bytes lsda, uint64_t offset, uint64_t count);
+
+/* --- entries ------------------------------------------------------------- */
+
+/* A reader of .eh_frame: which functions there are, and where the canonical
+ * frame address (CFA) lies at each of their instructions. LSB 5.0 chapter 10.6;
+ * DWARF 5 section 6.4. The bytes are hostile. Nothing is allocated; pure,
+ * thread safe, async-signal-safe. */
 
 /* Where the section lies: address is the ELF virtual address (or run-time
  * address) of bytes.data[0]; pc-relative pointers are resolved against it.
@@ -76,6 +115,12 @@ struct swz_eh_frame_header {
 
 /* It has a table of the form that linkers write. */
 bool swz_eh_frame_header_lists(const struct swz_eh_frame_header *header);
+
+/* The bytes from where the header says that .eh_frame begins up to the end of
+ * its segment: the section, of a file without a table of sections. Empty: it
+ * does not say. */
+struct swz_eh_frame swz_eh_frame_by_header(
+	const struct swz_elf *elf, const struct swz_eh_frame_header *header);
 
 /* The FDE that covers the address. By the header's table, if it has one of the
  * form that linkers write, in logarithmic time; else all are looked at. False:

@@ -173,6 +173,30 @@ struct swz_bytes swz_elf_bytes_at(const struct swz_elf *elf, uint64_t address,
 	return slice(swz_elf_bytes_from(elf, address), 0, size);
 }
 
+bool swz_elf_mapped_at(const struct swz_elf *elf, uint64_t offset,
+		       bool executed, uint64_t *address)
+{
+	const uint64_t page = 4096;
+	int best = -1;
+	size_t i;
+
+	for (i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *s = &elf->segments[i];
+		/* whole pages are mapped */
+		uint64_t from = s->p_offset & -page;
+		int rank = 2 * (!(s->p_flags & PF_X) == !executed) +
+			   (from == (offset & -page));
+
+		if (s->p_type != PT_LOAD || !s->p_filesz || offset < from ||
+		    offset - from >= s->p_filesz + (s->p_offset - from) ||
+		    rank <= best)
+			continue;
+		*address = s->p_vaddr - s->p_offset + offset;
+		best = rank;
+	}
+	return best >= 0;
+}
+
 /* Notes and their parts are padded to 4 bytes, or to 8 in a segment that asks
  * for it (gABI; .note.gnu.property). */
 static void align_to(struct swz_cursor *cursor, uint64_t align)
@@ -265,5 +289,90 @@ enum swz_status swz_elf_symbols_open(struct swz_elf_symbols *it,
 	}
 	it->names = cut_behind_last_nul(
 		swz_elf_section_bytes(elf, &elf->sections[section->sh_link]));
+	return SWZ_OK;
+}
+
+/* ------------------------------------------------ without a section table */
+
+struct dynamic {
+	uint64_t symbols, names, name_bytes, hash, gnu_hash; /* addresses */
+};
+
+static void read_dynamic(const struct swz_elf *elf, struct dynamic *d)
+{
+	struct swz_bytes bytes = no_bytes;
+	Elf64_Dyn entry;
+	size_t i, at;
+
+	for (i = 0; i < elf->segment_count; i++)
+		if (elf->segments[i].p_type == PT_DYNAMIC)
+			bytes = slice(elf->file, elf->segments[i].p_offset,
+				      elf->segments[i].p_filesz);
+	for (at = 0; bytes.size - at >= sizeof(entry); at += sizeof(entry)) {
+		memcpy(&entry, bytes.data + at, sizeof(entry));
+		if (entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_SYMTAB)
+			d->symbols = entry.d_un.d_ptr;
+		else if (entry.d_tag == DT_STRTAB)
+			d->names = entry.d_un.d_ptr;
+		else if (entry.d_tag == DT_STRSZ)
+			d->name_bytes = entry.d_un.d_val;
+		else if (entry.d_tag == DT_HASH)
+			d->hash = entry.d_un.d_ptr;
+		else if (entry.d_tag == DT_GNU_HASH)
+			d->gnu_hash = entry.d_un.d_ptr;
+	}
+}
+
+static uint32_t word_at(struct swz_bytes bytes, uint64_t index)
+{
+	uint32_t word = 0;
+
+	if (index < bytes.size / sizeof(word))
+		memcpy(&word, bytes.data + index * sizeof(word), sizeof(word));
+	return word;
+}
+
+/* The last chain of DT_GNU_HASH ends with the last symbol. */
+static uint64_t gnu_hash_count(struct swz_bytes hash)
+{
+	uint64_t buckets = word_at(hash, 0), first = word_at(hash, 1);
+	uint64_t bucket = 4 + 2 * (uint64_t)word_at(hash, 2);
+	uint64_t chains = bucket + buckets, last = 0, words = hash.size / 4;
+
+	for (; bucket < chains && bucket < words; bucket++)
+		if (word_at(hash, bucket) > last)
+			last = word_at(hash, bucket);
+	if (last < first)
+		return first;
+	while (chains + last - first < words &&
+	       !(word_at(hash, chains + last - first) & 1))
+		last++;
+	return last + 1;
+}
+
+enum swz_status swz_elf_dynamic_symbols(struct swz_elf_symbols *it,
+					const struct swz_elf *elf)
+{
+	struct dynamic d = {0};
+	struct swz_bytes table_bytes;
+	uint64_t count = 0;
+
+	memset(it, 0, sizeof(*it));
+	read_dynamic(elf, &d);
+	if (!d.symbols || !d.names)
+		return SWZ_E_NOTFOUND;
+	if (d.hash)
+		count = word_at(swz_elf_bytes_from(elf, d.hash), 1);
+	else if (d.gnu_hash)
+		count = gnu_hash_count(swz_elf_bytes_from(elf, d.gnu_hash));
+	table_bytes = swz_elf_bytes_from(elf, d.symbols);
+	it->table = table(table_bytes, 0, count, sizeof(Elf64_Sym));
+	if (!it->table)
+		return SWZ_E_FORMAT;
+	it->count = (size_t)count;
+	it->names = cut_behind_last_nul(
+		swz_elf_bytes_at(elf, d.names, d.name_bytes));
 	return SWZ_OK;
 }

@@ -7,6 +7,7 @@
  * functions are pure, thread safe and async-signal-safe. */
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,14 @@ struct swz_bytes swz_elf_bytes_at(const struct swz_elf *elf, uint64_t address,
 struct swz_bytes swz_elf_bytes_from(const struct swz_elf *elf,
 				    uint64_t address);
 
+/* The ELF virtual address of the file's byte at OFFSET, where a mapping begins;
+ * EXECUTED: it may be executed. False: no PT_LOAD has the byte. lld and mold
+ * put two segments into one page of the file, which is then mapped twice: a
+ * segment with the mapping's rights and one that begins in that page are
+ * preferred. */
+bool swz_elf_mapped_at(const struct swz_elf *elf, uint64_t offset,
+		       bool executed, uint64_t *address) SWZ_MUST_CHECK;
+
 #define SWZ_BUILD_ID_MOST 32 /* bytes; a longer one counts as none */
 
 /* The build-id of PT_NOTE (or .note.gnu.build-id); empty if there is none. */
@@ -76,6 +85,10 @@ struct swz_elf_symbols {
 enum swz_status swz_elf_symbols_open(struct swz_elf_symbols *it,
 				     const struct swz_elf *elf,
 				     uint32_t section_type) SWZ_MUST_CHECK;
+/* The dynamic symbols of a file without a table of sections, by PT_DYNAMIC: as
+ * many as DT_HASH or DT_GNU_HASH reaches. */
+enum swz_status swz_elf_dynamic_symbols(
+	struct swz_elf_symbols *it, const struct swz_elf *elf) SWZ_MUST_CHECK;
 /* Returns 1 and fills *symbol, or 0 at the end. Damaged entries are skipped. */
 static inline int swz_elf_symbols_next(struct swz_elf_symbols *it,
 				       struct swz_elf_symbol *symbol)

@@ -1,9 +1,14 @@
+/* swizzle-run looks at a program before it starts it, as the kernel and env(1)
+ * would: through #! lines to the file that is executed. A program that the
+ * dynamic linker does not load is told before, not by an empty profile. */
+
 #include "launch/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +16,46 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/program.h"
-#include "launch/path.h"
+#include "base/program_kind.h"
+#include "options/command_line.h"
+
+/* --- search for a program ------------------------------------------------ */
+
+static bool path_exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+bool swz_path_is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool swz_path_is_regular(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+char *swz_path_directory(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? strndup(path, (size_t)(slash - path)) : NULL;
+}
+
+/* --- the program --------------------------------------------------------- */
 
 #define DEFAULT_PATH "/usr/local/bin:/bin:/usr/bin"
 /* As many levels of #! as the kernel takes. */
 #define MOST_LEVELS 5
-/* Of a file that is looked at: more than the kernel reads of a #! line. */
+/* Bytes of a file that are looked at: more than the kernel reads of a #! line.
+ */
 #define HEAD_BYTES 4096
 #define BLANKS " \t\n"
 
@@ -59,7 +97,7 @@ char *swz_program_find(const char *name, const char *whose)
 	bool denied = false;
 
 	if (strchr(name, '/')) {
-		if (!swz_path_exists(name))
+		if (!path_exists(name))
 			swz_die(SWZ_NOT_FOUND, "%s: not found", whose);
 		if (swz_path_is_directory(name))
 			swz_die(SWZ_CANNOT_RUN, "%s: is a directory", whose);
@@ -133,7 +171,7 @@ static bool is_fit(enum swz_program kind)
 	if (only_sampled &&
 	    (kind == SWZ_PROGRAM_IS_STATIC || kind == SWZ_PROGRAM_IS_MUSL))
 		return true;
-	return kind == SWZ_PROGRAM_FITS;
+	return kind == SWZ_PROGRAM_FITS || kind == SWZ_PROGRAM_IS_LINKER;
 }
 
 static void check_elf(int fd, enum swz_program kind, const char *whose)
@@ -145,7 +183,7 @@ static void check_elf(int fd, enum swz_program kind, const char *whose)
 
 static void check_file(const char *file, const char *whose, int level);
 
-/* What keeps us from knowing which program env(1) looks for, and where: an
+/* True for a word that hides which program env(1) looks for, and where: an
  * option with a value, another PATH. */
 static bool hides_program(const char *word)
 {
@@ -257,4 +295,84 @@ void swz_program_execute(char *path, char **argv)
 	}
 	swz_die(errno == ENOENT ? SWZ_NOT_FOUND : SWZ_CANNOT_RUN, "%s: %s",
 		argv[0], strerror(errno));
+}
+
+/* --- the environment ----------------------------------------------------- */
+
+const char *swz_environment_get(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value ? value : "";
+}
+
+void swz_environment_set(const char *variable, const char *value)
+{
+	if (setenv(variable, value, 1) != 0)
+		swz_die(SWZ_CANNOT_RUN, "no memory");
+}
+
+/* --- options of the other tools ------------------------------------------ */
+
+static const char *next_value(const struct swz_known_options *options,
+			      const char *as, char ***next)
+{
+	if (!**next)
+		swz_wrong_usage(options->tool, "option %s needs a value", as);
+	return *(*next)++;
+}
+
+static void read_long(const struct swz_known_options *options,
+		      const char *argument, char ***next)
+{
+	const char *end = strchrnul(argument, '=');
+	int found = swz_word_find(options->name_at, argument + 2,
+				  (size_t)(end - argument - 2));
+	const char *as;
+
+	if (found < 0) {
+		char complaint[SWZ_ADVICE_BYTES];
+
+		swz_option_complaint(options->name_at, argument, complaint);
+		swz_wrong_usage(options->tool, "%s", complaint);
+	}
+	as = swz_text("--%s", options->known[found].name);
+	if (options->known[found].flag && *end)
+		swz_wrong_usage(options->tool, "option %s takes no value", as);
+	if (options->known[found].flag)
+		options->set(options->context, (size_t)found, as, "");
+	else
+		options->set(options->context, (size_t)found, as,
+			     *end ? end + 1 : next_value(options, as, next));
+}
+
+static void read_short(const struct swz_known_options *options,
+		       const char *argument, char ***next)
+{
+	for (const char *s = argument + 1; *s; s++) {
+		const char *as = swz_text("-%c", *s);
+		size_t found = 0;
+
+		while (found < options->count &&
+		       options->known[found].letter != *s)
+			found++;
+		if (found == options->count)
+			swz_wrong_usage(options->tool, "unknown option %s", as);
+		if (!options->known[found].flag) {
+			options->set(options->context, found, as,
+				     s[1] ? s + 1
+					  : next_value(options, as, next));
+			return;
+		}
+		options->set(options->context, found, as, "");
+	}
+}
+
+void swz_known_options_read(const struct swz_known_options *options,
+			    const char *argument, char ***next)
+{
+	if (argument[1] == '-')
+		read_long(options, argument, next);
+	else
+		read_short(options, argument, next);
 }

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/environment.h"
-#include "launch/option_values.h"
-#include "launch/options.h"
-#include "options/duration.h"
-#include "options/usage.h"
+#include "launch/program.h"
+#include "launch/run_options.h"
+#include "options/command_line.h"
 
 #define MOST_PAUSES 1000u /* --engine pause: each stops all threads */
 
@@ -55,7 +53,7 @@ struct swz_sampling swz_sampling_read(void)
 	struct swz_sampling s = {
 		.engine = engine(),
 		.event = event(),
-		.wall = is_set("SWIZZLE_WALL"),
+		.wall = strcmp(swz_environment_get("SWIZZLE_WALL"), "0") != 0,
 		.follow = strcmp(swz_environment_get("SWIZZLE_FOLLOW"), "0") !=
 			  0,
 		.quiet = is_set("SWIZZLE_QUIET"),

@@ -19,18 +19,21 @@ struct swz_sampling {
 	const char *event;             /* of perf */
 	uint32_t stack_bytes;          /* a multiple of 8; 0: as many as the
 					* engine has room for */
-	bool wall;                     /* threads that wait, too */
-	bool follow;                   /* child processes, too */
+	bool wall;   /* threads that wait are looked at, too */
+	bool follow; /* child processes, too */
 	bool quiet, verbose, summary;
-	int32_t pid;        /* the process that runs already; 0: none */
-	int32_t counts_pid; /* -m both: what swz_file_header has of it */
+	int32_t pid;               /* the process that runs already; 0: none */
+	const char *counts_output; /* -m both: what the profiles with the counts
+				    * are called; NULL: there are none */
+	int32_t counts_pid;        /* what swz_file_header has of it */
 	uint64_t counts_start;
 	uint64_t for_ns;     /* of it: for so long; 0: until it ends */
 	const char *program; /* the ELF file that is run; NULL: not known */
 	char **command;      /* what is run; NULL: not known */
 };
 
-/* What is set in the environment. Says what is wrong with it, and exits. */
+/* Reads the settings from the environment. If one is wrong, says so and exits.
+ */
 struct swz_sampling swz_sampling_read(void);
 
 #endif

@@ -1,11 +1,421 @@
-/* One pass over the lines. The first mistake ends it: what follows a wrong
- * section would be of another one. */
+/* A configuration is read line by line into rules, one a section. The first
+ * mistake ends the reading and is said with file, line and key. Texts are cut
+ * in place; what a rule keeps of them is copied and belongs to the file. */
 
-#include "options/config_reading.h"
+#include "options/config_file.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "options/command_line.h"
+
+#define SWZ_CONFIG_MOST_ITEMS 64u /* conditions of a section, fields of one */
+
+/* Where the reader is. */
+struct swz_config_reading {
+	struct swz_config_file *config;
+	const char *name;
+	unsigned line;
+	const char *key; /* or NULL */
+	char *problem;
+	bool failed;
+	struct swz_rule *rule; /* of the section */
+};
+
+/* --- settings of one function -------------------------------------------- */
+
+void swz_settings_add(struct swz_settings *s, const struct swz_rule *rule)
+{
+	if (rule->show)
+		s->show = rule->show;
+	if (rule->list_args)
+		s->list_args = rule->list_args;
+	if (rule->is_errno)
+		s->is_errno = rule->is_errno;
+	if (rule->dump_this) {
+		s->dump_this = rule->dump_this;
+		s->fields = rule->field_count ? rule : NULL;
+	}
+	if (rule->prints) {
+		s->prints = rule->prints;
+		s->printed = rule->printed;
+	}
+	if (rule->prefix)
+		s->prefix = rule->prefix;
+	if (rule->band)
+		s->band = rule->band;
+	if (rule->colour)
+		s->colour = rule->colour;
+	if (rule->depth)
+		s->depth = rule->depth;
+	if (rule->never_exceptional || rule->exceptional_count) {
+		s->never_exceptional = rule->never_exceptional;
+		s->exceptional = rule->exceptional;
+		s->exceptional_count = rule->exceptional_count;
+	}
+	for (size_t i = 0; i < rule->condition_count &&
+			   s->condition_count < SWZ_MOST_CONDITIONS;
+	     i++)
+		s->conditions[s->condition_count++] = &rule->conditions[i];
+}
+
+bool swz_rule_matches_path(const struct swz_rule *rule, const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return path && (fnmatch(rule->pattern, path, 0) == 0 ||
+			(slash && fnmatch(rule->pattern, slash + 1, 0) == 0));
+}
+
+/* --- text of the file ---------------------------------------------------- */
+
+/* "FILE:LINE: KEY: what is wrong": the first mistake counts. */
+static void config_fail(struct swz_config_reading *r, const char *format, ...)
+{
+	size_t room = SWZ_CONFIG_PROBLEM_BYTES, used;
+	va_list arguments;
+
+	if (r->failed)
+		return;
+	r->failed = true;
+	used = (size_t)snprintf(r->problem, room, "%s:%u: %s%s", r->name,
+				r->line, r->key ? r->key : "",
+				r->key ? ": " : "");
+	if (used >= room)
+		return;
+	va_start(arguments, format);
+	vsnprintf(r->problem + used, room - used, format, arguments);
+	va_end(arguments);
+}
+
+/* The same of a word that is none of those. */
+static void config_fail_word(struct swz_config_reading *r, const char *what,
+			     const char *word, swz_word_at *at)
+{
+	char advice[SWZ_ADVICE_BYTES];
+
+	swz_word_advice(at, word, advice);
+	config_fail(r, "unknown %s '%.100s'%s", what, word, advice);
+}
+
+static char *config_copy(struct swz_config_reading *r, const char *from,
+			 size_t length)
+{
+	char *to = strndup(from, length);
+
+	if (!to)
+		config_fail(r, "no memory");
+	return to;
+}
+
+static void config_set_text(struct swz_config_reading *r, char **to,
+			    const char *from)
+{
+	free(*to);
+	*to = config_copy(r, from, strlen(from));
+}
+
+/* Without white space at its ends, in place. */
+static char *config_strip(char *text)
+{
+	size_t length;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	length = strlen(text);
+	while (length && isspace((unsigned char)text[length - 1]))
+		text[--length] = '\0';
+	return text;
+}
+
+/* The part before the next comma that is in no quotes, in place; *REST then is
+ * behind it, or NULL. */
+static char *config_next_part(char **rest)
+{
+	char *part = *rest, *s = part;
+	bool quoted = false;
+
+	for (; *s && (quoted || *s != ','); s++) {
+		if (*s == '\\' && quoted && s[1])
+			s++;
+		else if (*s == '"')
+			quoted = !quoted;
+	}
+	*rest = *s ? s + 1 : NULL;
+	*s = '\0';
+	return config_strip(part);
+}
+
+/* "a \"text\"" in place. False: it has no end, or something behind that. */
+static bool config_unquote(char *text)
+{
+	char *to = text, *s = text + 1;
+
+	for (; *s && *s != '"'; s++) {
+		if (*s == '\\' && s[1]) {
+			s++;
+			*to++ = (char)(*s == 'n'   ? '\n'
+				       : *s == 't' ? '\t'
+						   : *s);
+		} else {
+			*to++ = *s;
+		}
+	}
+	if (*s != '"' || s[1])
+		return false;
+	*to = '\0';
+	return true;
+}
+
+/* --- conditions ---------------------------------------------------------- */
+
+/* Conditions of the configuration: read, and compared with values. */
+
+#define MOST_LEVELS 1000u
+
+static const char *operator_at(size_t index)
+{
+	static const char *const words[] = {
+		"==", "!=", "<", "<=", ">", ">=", "~"};
+
+	return index < SWZ_OPERATORS ? words[index] : NULL;
+}
+
+static bool read_number(const char *text, struct swz_condition *c)
+{
+	char *end;
+
+	errno = 0;
+	if (*text == '-' || *text == '+') {
+		c->integer = strtoll(text, &end, 0);
+	} else {
+		c->integer = (int64_t)strtoull(text, &end, 0);
+	}
+	if (*text && !*end && !errno) {
+		c->operand = SWZ_OPERAND_INTEGER;
+		c->number = *text == '-' ? (double)c->integer
+					 : (double)(uint64_t)c->integer;
+		return true;
+	}
+	errno = 0;
+	c->number = strtod(text, &end);
+	if (!*text || *end || errno)
+		return false;
+	c->operand = SWZ_OPERAND_FLOAT;
+	c->integer = c->number > -9e18 && c->number < 9e18 ? (int64_t)c->number
+							   : 0;
+	return true;
+}
+
+static void read_operand(struct swz_config_reading *r, struct swz_condition *c,
+			 char *text)
+{
+	bool is_name = isalpha((unsigned char)*text) || *text == '_';
+
+	if (*text == '"') {
+		if (!config_unquote(text)) {
+			config_fail(r,
+				    "a text must end with a quote, and be all "
+				    "there is");
+			return;
+		}
+		c->operand = SWZ_OPERAND_TEXT;
+		config_set_text(r, &c->text, text);
+	} else if (strcmp(text, "NULL") == 0) {
+		c->operand = SWZ_OPERAND_NULL;
+	} else if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+		c->operand = SWZ_OPERAND_INTEGER;
+		c->integer = *text == 't';
+		c->number = (double)c->integer;
+	} else if (is_name && strcmp(text, "inf") != 0 &&
+		   strcmp(text, "nan") != 0) {
+		c->operand = SWZ_OPERAND_NAME;
+		config_set_text(r, &c->text, text);
+	} else if (!read_number(text, c)) {
+		config_fail(r,
+			    "'%.100s' is no value: a number, \"text\", "
+			    "true, false, "
+			    "NULL or the name of an enum's value",
+			    text);
+	}
+	if (c->op == SWZ_MATCHES && c->operand != SWZ_OPERAND_TEXT)
+		config_fail(r, "~ compares with a \"pattern\" in quotes");
+	if (c->operand == SWZ_OPERAND_NULL && c->op != SWZ_EQUAL &&
+	    c->op != SWZ_NOT_EQUAL)
+		config_fail(r, "NULL is compared by == or !=");
+}
+
+static void read_comparison(struct swz_config_reading *r,
+			    struct swz_condition *c, char *rest)
+{
+	char *word = rest ? config_next_part(&rest) : NULL;
+	int op;
+
+	if (!word || !rest) {
+		config_fail(r, "an operator and a value are missing, as in "
+			       "retval,<,0");
+		return;
+	}
+	op = swz_word_is(operator_at, word, strlen(word));
+	if (op < 0) {
+		config_fail_word(r, "operator", word, operator_at);
+		return;
+	}
+	c->op = (enum swz_operator)op;
+	read_operand(r, c, config_strip(rest));
+}
+
+static const char *condition_at(size_t index)
+{
+	static const char *const words[] = {"backtrace", "arg", "retval"};
+
+	return index < 3 ? words[index] : NULL;
+}
+
+/* backtrace,N,FUNCTION; arg,NAME,OP,VALUE; retval,OP,VALUE */
+static void read_condition(struct swz_config_reading *r,
+			   struct swz_condition *c, char *value)
+{
+	char *rest = value, *word = config_next_part(&rest), *end;
+	int kind = swz_word_is(condition_at, word, strlen(word));
+	unsigned long levels;
+
+	c->line = r->line;
+	if (kind < 0) {
+		config_fail_word(r, "condition", word, condition_at);
+		return;
+	}
+	c->kind = (enum swz_condition_kind)kind;
+	if (c->kind == SWZ_IF_RESULT) {
+		read_comparison(r, c, rest);
+		return;
+	}
+	word = rest ? config_next_part(&rest) : NULL;
+	if (!word || !*word || !rest) {
+		config_fail(r, c->kind == SWZ_IF_ARGUMENT
+				       ? "write arg,NAME,OPERATOR,VALUE"
+				       : "write backtrace,LEVELS,FUNCTION");
+		return;
+	}
+	if (c->kind == SWZ_IF_ARGUMENT) {
+		config_set_text(r, &c->name, word);
+		read_comparison(r, c, rest);
+		return;
+	}
+	levels = strtoul(word, &end, 10);
+	if (!isdigit((unsigned char)*word) || *end || !levels ||
+	    levels > MOST_LEVELS) {
+		config_fail(r,
+			    "'%.100s' is not a number of levels from 1 to %u",
+			    word, MOST_LEVELS);
+		return;
+	}
+	c->levels = (unsigned)levels;
+	rest = config_strip(rest);
+	if (!*rest)
+		config_fail(r, "a function is missing");
+	config_set_text(r, &c->name, rest);
+}
+
+/* Reads backtrace,N,FUNCTION; arg,NAME,OP,VALUE; retval,OP,VALUE. */
+static void config_add_condition(struct swz_config_reading *r,
+				 struct swz_condition **to, size_t *count,
+				 char *value)
+{
+	struct swz_condition *more;
+
+	if (*count == SWZ_CONFIG_MOST_ITEMS) {
+		config_fail(r, "more than %u conditions",
+			    SWZ_CONFIG_MOST_ITEMS);
+		return;
+	}
+	more = realloc(*to, (*count + 1) * sizeof(*more));
+	if (!more) {
+		config_fail(r, "no memory");
+		return;
+	}
+	*to = more;
+	more[*count] = (struct swz_condition){.kind = SWZ_IF_RESULT};
+	read_condition(r, &more[(*count)++], value);
+}
+
+static bool decide(enum swz_operator op, int order)
+{
+	switch (op) {
+	case SWZ_EQUAL:
+		return order == 0;
+	case SWZ_NOT_EQUAL:
+		return order != 0;
+	case SWZ_LESS:
+		return order < 0;
+	case SWZ_LESS_OR_EQUAL:
+		return order <= 0;
+	case SWZ_GREATER:
+		return order > 0;
+	case SWZ_GREATER_OR_EQUAL:
+		return order >= 0;
+	default:
+		return false;
+	}
+}
+
+bool swz_condition_holds_integer(const struct swz_condition *c, int64_t value,
+				 bool is_unsigned)
+{
+	int order;
+
+	if (c->operand == SWZ_OPERAND_FLOAT)
+		return swz_condition_holds_float(
+			c,
+			is_unsigned ? (double)(uint64_t)value : (double)value);
+	if (is_unsigned)
+		order = (uint64_t)value < (uint64_t)c->integer
+				? -1
+				: (uint64_t)value > (uint64_t)c->integer;
+	else
+		order = value < c->integer ? -1 : value > c->integer;
+	return decide(c->op, order);
+}
+
+bool swz_condition_holds_float(const struct swz_condition *c, double value)
+{
+	if (value != value || c->number != c->number)
+		return c->op == SWZ_NOT_EQUAL;
+	return decide(c->op, value < c->number ? -1 : value > c->number);
+}
+
+bool swz_condition_holds_text(const struct swz_condition *c, const char *text,
+			      size_t length)
+{
+	size_t own = strlen(c->text);
+	char *whole;
+	bool matches;
+	int order;
+
+	if (c->op == SWZ_MATCHES) {
+		whole = strndup(text, length);
+		matches = whole && fnmatch(c->text, whole, 0) == 0;
+		free(whole);
+		return matches;
+	}
+	order = memcmp(text, c->text, length < own ? length : own);
+	if (!order)
+		order = length < own ? -1 : length > own;
+	return decide(c->op, order);
+}
+
+/* --- sections and keys --------------------------------------------------- */
+
+/* One pass over the lines. The first mistake ends it: what follows a wrong
+ * section would be of another one. */
 
 #define MOST_DEPTH 1000000u
 
@@ -48,7 +458,7 @@ static void set_choice(struct swz_config_reading *r, enum swz_choice *to,
 	int found = swz_word_is(at, value, strlen(value));
 
 	if (found < 0)
-		swz_config_fail_word(r, "value", value, at);
+		config_fail_word(r, "value", value, at);
 	else
 		*to = (enum swz_choice)(SWZ_YES + found);
 }
@@ -63,10 +473,10 @@ static void set_dump_this(struct swz_config_reading *r, char *value)
 		return;
 	}
 	while (value && !r->failed) {
-		char *field = swz_config_next_part(&value), **more;
+		char *field = config_next_part(&value), **more;
 
 		if (!*field || rule->field_count == SWZ_CONFIG_MOST_ITEMS) {
-			swz_config_fail(
+			config_fail(
 				r,
 				"write yes, no, or up to %u names of fields "
 				"with commas between",
@@ -76,12 +486,12 @@ static void set_dump_this(struct swz_config_reading *r, char *value)
 		more = realloc(rule->fields,
 			       (rule->field_count + 1) * sizeof(*more));
 		if (!more) {
-			swz_config_fail(r, "no memory");
+			config_fail(r, "no memory");
 			return;
 		}
 		rule->fields = more;
-		more[rule->field_count++] = swz_config_copy(r, field,
-							    strlen(field));
+		more[rule->field_count++] = config_copy(r, field,
+							strlen(field));
 	}
 }
 
@@ -97,7 +507,7 @@ static void set_prints(struct swz_config_reading *r, const char *value)
 		return;
 	}
 	rule->prints = SWZ_YES;
-	swz_config_set_text(r, &rule->printed, value);
+	config_set_text(r, &rule->printed, value);
 }
 
 static void set_exceptional(struct swz_config_reading *r, char *value)
@@ -108,11 +518,11 @@ static void set_exceptional(struct swz_config_reading *r, char *value)
 		rule->never_exceptional = true;
 		return;
 	}
-	swz_config_add_condition(r, &rule->exceptional,
-				 &rule->exceptional_count, value);
+	config_add_condition(r, &rule->exceptional, &rule->exceptional_count,
+			     value);
 	if (!r->failed && rule->exceptional[rule->exceptional_count - 1].kind !=
 				  SWZ_IF_RESULT)
-		swz_config_fail(r, "write no or retval,OPERATOR,VALUE");
+		config_fail(r, "write no or retval,OPERATOR,VALUE");
 }
 
 static void set_depth(struct swz_config_reading *r, const char *value)
@@ -122,9 +532,9 @@ static void set_depth(struct swz_config_reading *r, const char *value)
 
 	if (!isdigit((unsigned char)*value) || *end || !depth ||
 	    depth > MOST_DEPTH)
-		swz_config_fail(
-			r, "'%.100s' is not a number of levels from 1 to %u",
-			value, MOST_DEPTH);
+		config_fail(r,
+			    "'%.100s' is not a number of levels from 1 to %u",
+			    value, MOST_DEPTH);
 	else
 		r->rule->depth = (uint32_t)depth;
 }
@@ -132,9 +542,9 @@ static void set_depth(struct swz_config_reading *r, const char *value)
 static void set_colour(struct swz_config_reading *r, const char *value)
 {
 	if (swz_word_is(swz_config_colour_at, value, strlen(value)) < 0)
-		swz_config_fail_word(r, "colour", value, swz_config_colour_at);
+		config_fail_word(r, "colour", value, swz_config_colour_at);
 	else
-		swz_config_set_text(r, &r->rule->colour, value);
+		config_set_text(r, &r->rule->colour, value);
 }
 
 enum key {
@@ -180,19 +590,19 @@ static void set_key(struct swz_config_reading *r, enum key key, char *value)
 		set_choice(r, &rule->show, value, show_at);
 		break;
 	case KEY_ONLY_SHOW_IF:
-		swz_config_add_condition(r, &rule->conditions,
-					 &rule->condition_count, value);
+		config_add_condition(r, &rule->conditions,
+				     &rule->condition_count, value);
 		break;
 	case KEY_LIST_ARGS:
 		set_choice(r, &rule->list_args, value, yes_at);
 		break;
 	case KEY_PREFIX:
-		if (*value == '"' && !swz_config_unquote(value))
-			swz_config_fail(r, "a text must end with a quote");
-		swz_config_set_text(r, &rule->prefix, value);
+		if (*value == '"' && !config_unquote(value))
+			config_fail(r, "a text must end with a quote");
+		config_set_text(r, &rule->prefix, value);
 		break;
 	case KEY_BAND:
-		swz_config_set_text(r, &rule->band, value);
+		config_set_text(r, &rule->band, value);
 		break;
 	case KEY_COLOUR:
 		set_colour(r, value);
@@ -213,16 +623,16 @@ static void set_key(struct swz_config_reading *r, enum key key, char *value)
 		set_prints(r, value);
 		break;
 	case KEY_TEXT:
-		swz_config_set_text(r, &rule->text, value);
+		config_set_text(r, &rule->text, value);
 		break;
 	case KEY_LENGTH:
-		swz_config_set_text(r, &rule->length, value);
+		config_set_text(r, &rule->length, value);
 		break;
 	case KEY_SIZE:
-		swz_config_set_text(r, &rule->size, value);
+		config_set_text(r, &rule->size, value);
 		break;
 	case KEY_POINTER:
-		swz_config_set_text(r, &rule->pointer, value);
+		config_set_text(r, &rule->pointer, value);
 		break;
 	case KEYS:
 		break;
@@ -239,17 +649,15 @@ static void read_key(struct swz_config_reading *r, char *line)
 	int found;
 
 	if (!equals) {
-		swz_config_fail(
-			r, "neither [KIND@PATTERN] nor KEY = VALUE: %.100s",
-			line);
+		config_fail(r, "neither [KIND@PATTERN] nor KEY = VALUE: %.100s",
+			    line);
 		return;
 	}
 	*equals = '\0';
-	key = swz_config_strip(line);
-	value = swz_config_strip(equals + 1);
+	key = config_strip(line);
+	value = config_strip(equals + 1);
 	if (!r->rule) {
-		swz_config_fail(r, "'%.100s' stands before the first section",
-				key);
+		config_fail(r, "'%.100s' stands before the first section", key);
 		return;
 	}
 	if (strcmp(key, "color") == 0)
@@ -258,14 +666,13 @@ static void read_key(struct swz_config_reading *r, char *line)
 	found = swz_word_is(printer ? key_of_printer_at : key_of_call_at, key,
 			    strlen(key));
 	if (found < 0) {
-		swz_config_fail_word(r, "key", key,
-				     printer ? key_of_printer_at
-					     : key_of_call_at);
+		config_fail_word(r, "key", key,
+				 printer ? key_of_printer_at : key_of_call_at);
 		return;
 	}
 	r->key = printer ? keys[KEY_TEXT + found] : keys[found];
 	if (!*value)
-		swz_config_fail(r, "a value is missing");
+		config_fail(r, "a value is missing");
 	else
 		set_key(r, (enum key)(printer ? KEY_TEXT + found : found),
 			value);
@@ -280,13 +687,13 @@ static void check_printer(struct swz_config_reading *r)
 		return;
 	r->line = rule->line;
 	if (!rule->text + !rule->size + !rule->pointer != 2)
-		swz_config_fail(
+		config_fail(
 			r,
 			"[printer@%.100s] needs one of text, size and pointer",
 			rule->pattern);
 	else if (rule->length && !rule->text)
-		swz_config_fail(r, "[printer@%.100s]: length is that of text",
-				rule->pattern);
+		config_fail(r, "[printer@%.100s]: length is that of text",
+			    rule->pattern);
 }
 
 static void read_section(struct swz_config_reading *r, char *line)
@@ -296,22 +703,22 @@ static void read_section(struct swz_config_reading *r, char *line)
 	int found;
 
 	if (line[length - 1] != ']') {
-		swz_config_fail(r, "a section ends with ]: %.100s", line);
+		config_fail(r, "a section ends with ]: %.100s", line);
 		return;
 	}
 	line[length - 1] = '\0';
 	at = strchr(line, '@');
 	if (!at) {
-		swz_config_fail(
-			r, "a section is [KIND@PATTERN]: func, class, file, "
-			   "module or printer, @, and a pattern");
+		config_fail(r,
+			    "a section is [KIND@PATTERN]: func, class, file, "
+			    "module or printer, @, and a pattern");
 		return;
 	}
 	*at = '\0';
-	kind = swz_config_strip(line + 1);
+	kind = config_strip(line + 1);
 	found = swz_word_is(kind_at, kind, strlen(kind));
 	if (found < 0) {
-		swz_config_fail_word(r, "kind of section", kind, kind_at);
+		config_fail_word(r, "kind of section", kind, kind_at);
 		return;
 	}
 	if (r->config->count == r->config->capacity) {
@@ -320,7 +727,7 @@ static void read_section(struct swz_config_reading *r, char *line)
 				      more * sizeof(struct swz_rule));
 
 		if (!rules) {
-			swz_config_fail(r, "no memory");
+			config_fail(r, "no memory");
 			return;
 		}
 		r->config->rules = rules;
@@ -329,14 +736,14 @@ static void read_section(struct swz_config_reading *r, char *line)
 	r->rule = &r->config->rules[r->config->count++];
 	*r->rule = (struct swz_rule){.kind = (enum swz_rule_kind)found,
 				     .line = r->line};
-	swz_config_set_text(r, &r->rule->pattern, swz_config_strip(at + 1));
+	config_set_text(r, &r->rule->pattern, config_strip(at + 1));
 	if (!r->failed && (!*r->rule->pattern || *r->rule->pattern == '!'))
-		swz_config_fail(r, "a pattern is missing behind @");
+		config_fail(r, "a pattern is missing behind @");
 }
 
 static void read_line(struct swz_config_reading *r, char *line)
 {
-	line = swz_config_strip(line);
+	line = config_strip(line);
 	if (!*line || *line == '#' || *line == ';')
 		return;
 	if (*line == '[') {
@@ -360,14 +767,14 @@ bool swz_config_file_add(struct swz_config_file *config, const char *name,
 	char *all = strndup(text, size), *line = all, *next;
 
 	if (!all) {
-		swz_config_fail(&r, "no memory");
+		config_fail(&r, "no memory");
 		return false;
 	}
 	if (strlen(all) != size) {
 		r.line = 1;
 		for (const char *s = all; *s; s++)
 			r.line += *s == '\n';
-		swz_config_fail(&r, "a character 0: this is no text");
+		config_fail(&r, "a character 0: this is no text");
 	}
 	for (; line && !r.failed; line = next) {
 		next = strchr(line, '\n');
@@ -379,4 +786,135 @@ bool swz_config_file_add(struct swz_config_file *config, const char *name,
 	check_printer(&r);
 	free(all);
 	return !r.failed;
+}
+
+/* --- files that are read ------------------------------------------------- */
+
+/* Which files are read; and what is made of their rules. */
+
+#define MOST_BYTES (1u << 20)
+
+/* Returns 0, or an errno; -1: it has said what is wrong. */
+static int read_file(struct swz_config_file *config, const char *path,
+		     char *problem)
+{
+	FILE *stream = fopen(path, "r");
+	char *text;
+	size_t size;
+	int error;
+
+	if (!stream)
+		return errno;
+	text = malloc(MOST_BYTES + 1);
+	if (!text) {
+		fclose(stream);
+		return ENOMEM;
+	}
+	size = fread(text, 1, MOST_BYTES + 1, stream);
+	error = ferror(stream) ? errno : size > MOST_BYTES ? EFBIG : 0;
+	fclose(stream);
+	if (!error && !swz_config_file_add(config, path, text, size, problem))
+		error = -1;
+	free(text);
+	return error;
+}
+
+static void tell(char *problem, const char *path, int error)
+{
+	snprintf(problem, SWZ_CONFIG_PROBLEM_BYTES, "%s: %s", path,
+		 strerror(error));
+	errno = error;
+}
+
+static bool read_if_there(struct swz_config_file *config, const char *path,
+			  char *problem)
+{
+	int error = read_file(config, path, problem);
+
+	if (error > 0 && error != ENOENT && error != ENOTDIR &&
+	    error != EISDIR && error != EACCES) {
+		tell(problem, path, error);
+		error = -1;
+	}
+	return error >= 0;
+}
+
+bool swz_config_file_read(struct swz_config_file *config, const char *path,
+			  char problem[SWZ_CONFIG_PROBLEM_BYTES])
+{
+	const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char usual[4096] = "";
+	int error;
+
+	errno = 0;
+	if (path) {
+		error = read_file(config, path, problem);
+		if (error > 0)
+			tell(problem, path, error);
+		return error == 0;
+	}
+	if (base && *base == '/')
+		snprintf(usual, sizeof(usual), "%s/swizzle/config", base);
+	else if (home && *home == '/')
+		snprintf(usual, sizeof(usual), "%s/.config/swizzle/config",
+			 home);
+	return (!*usual || read_if_there(config, usual, problem)) &&
+	       read_if_there(config, ".swizzle", problem);
+}
+
+static void free_conditions(struct swz_condition *c, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(c[i].name);
+		free(c[i].text);
+	}
+	free(c);
+}
+
+void swz_config_file_free(struct swz_config_file *config)
+{
+	for (size_t i = 0; i < config->count; i++) {
+		struct swz_rule *rule = &config->rules[i];
+
+		free_conditions(rule->conditions, rule->condition_count);
+		free_conditions(rule->exceptional, rule->exceptional_count);
+		for (size_t f = 0; f < rule->field_count; f++)
+			free(rule->fields[f]);
+		free(rule->fields);
+		free(rule->pattern);
+		free(rule->printed);
+		free(rule->prefix);
+		free(rule->band);
+		free(rule->colour);
+		free(rule->text);
+		free(rule->length);
+		free(rule->size);
+		free(rule->pointer);
+	}
+	free(config->rules);
+	*config = (struct swz_config_file){0};
+}
+
+char *swz_rule_functions(const struct swz_rule *rule)
+{
+	char *text;
+
+	if (rule->kind == SWZ_RULE_FUNCTION)
+		return strdup(rule->pattern);
+	if (rule->kind == SWZ_RULE_CLASS &&
+	    asprintf(&text, "%s::*", rule->pattern) > 0)
+		return text;
+	return NULL;
+}
+
+bool swz_rule_needs_values(const struct swz_rule *rule)
+{
+	if (rule->list_args == SWZ_YES || rule->dump_this == SWZ_YES ||
+	    rule->is_errno == SWZ_YES || rule->prints == SWZ_YES ||
+	    rule->exceptional_count)
+		return true;
+	for (size_t i = 0; i < rule->condition_count; i++)
+		if (rule->conditions[i].kind != SWZ_IF_BACKTRACE)
+			return true;
+	return false;
 }

@@ -1,6 +1,9 @@
 #ifndef SWZ_OPTIONS_CONFIG_FILE_H
 #define SWZ_OPTIONS_CONFIG_FILE_H
 
+/* What a configuration says of one function: its rules that match, added up in
+ * their order. Of each key the last one counts; conditions all count. */
+/* --- sections and keys --------------------------------------------------- */
 /* The configuration file (--config): what is recorded of which functions, and
  * how calls are shown. Sections name functions, classes, source files, modules
  * or types; keys say what is true of them:
@@ -114,7 +117,7 @@ const char *swz_config_colour_at(size_t index);
  * to be freed. NULL: it is of others. */
 char *swz_rule_functions(const struct swz_rule *rule);
 
-/* Whether arguments or results have to be recorded for it. */
+/* True if arguments or results have to be recorded for it. */
 bool swz_rule_needs_values(const struct swz_rule *rule);
 
 /* Compares; of SWZ_MATCHES only texts. */
@@ -123,5 +126,32 @@ bool swz_condition_holds_integer(const struct swz_condition *c, int64_t value,
 bool swz_condition_holds_float(const struct swz_condition *c, double value);
 bool swz_condition_holds_text(const struct swz_condition *c, const char *text,
 			      size_t length);
+
+/* --- settings of one function -------------------------------------------- */
+
+#define SWZ_MOST_CONDITIONS 32u
+
+/* Begins with zeros. Refers to the rules. */
+struct swz_settings {
+	enum swz_choice show, list_args, dump_this, is_errno, prints;
+	const char *printed; /* which argument has the text; NULL: the first
+			      * that is one */
+	const struct swz_rule *fields; /* of dump_this; NULL: all */
+	const char *prefix, *band, *colour;
+	uint32_t depth;
+	bool never_exceptional;
+	const struct swz_condition *conditions[SWZ_MOST_CONDITIONS];
+	unsigned condition_count;
+	/* of the last rule that has any */
+	const struct swz_condition *exceptional;
+	size_t exceptional_count;
+};
+
+void swz_settings_add(struct swz_settings *settings,
+		      const struct swz_rule *rule);
+
+/* True if a rule of files or modules matches a path: all of it, or its last
+ * part. */
+bool swz_rule_matches_path(const struct swz_rule *rule, const char *path);
 
 #endif

@@ -5,14 +5,14 @@
 #include <time.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/hook_choice.h"
+#include "runtime/hooks/hooks.h"
+#include "runtime/record/annotations.h"
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
-#include "runtime/record/file.h"
-#include "runtime/record/function_ids.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
-#include "runtime/support/scratch.h"
+#include "runtime/support/scratch_memory.h"
 #include "thunks/trampoline.h"
 
 #define CALLS 64
@@ -25,7 +25,7 @@ _Static_assert(CALLS <= SWZ_MOST_TIMED, "one that is not timed is no measure");
 #define STACK_STEP 520
 #define CONFIRMED 10
 #define MOST_NS 1500000
-/* Of calls without a hook, to see how fast the machine is now. */
+/* Trials of calls without a hook, to see how fast the machine is now. */
 #define TRIALS 16
 
 __attribute__((noinline)) static void empty(void)
@@ -33,8 +33,8 @@ __attribute__((noinline)) static void empty(void)
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"); /* nop */
 }
 
-/* What is measured: calls without a hook; of a node, timed or not; by the hook
- * of functions that call nothing. */
+/* Kinds of measured calls: without a hook; of a node, timed or not; by the
+ * hook of functions that call nothing. */
 enum what { PLAIN, TIMED, UNTIMED, LEAF, KINDS };
 
 /* Trampolines of the empty function. */
@@ -87,7 +87,7 @@ static uint64_t ticks_of_calls(void (*volatile function)(void))
  * the compiler makes no copies of this. */
 static uint64_t (*volatile measure)(void (*volatile)(void)) = ticks_of_calls;
 
-/* What a round of each kind takes: a few microseconds in all. */
+/* Measures one round of each kind: a few microseconds in all. */
 static void measure_round(struct least *least, struct swz_node *node,
 			  void (*hooked)(void), void (*leaf)(void))
 {
@@ -107,7 +107,8 @@ static void measure_round(struct least *least, struct swz_node *node,
 	note(&least[LEAF], measure(leaf), 0);
 }
 
-/* Of this thread, so what it waits for a processor does not count. */
+/* Processor time of this thread: time that it waits for a processor does not
+ * count. */
 static uint64_t processor_ns(void)
 {
 	struct timespec now;

@@ -1,53 +1,397 @@
-/* What a profile begins with, at a program's start and when a process is joined
- * that ran already: the file, the plan, its first thread. */
+/* The beginning of a profile: configuration, file, plan, patches, first thread,
+ * in this order. It begins at a program's start, or in a process that ran
+ * already (docs/attach.md). There a thread of our own plans, and the controller
+ * patches. */
 
 #include "runtime/recording.h"
 
-#include "runtime/cache/cache.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/control.h"
+#include "base/printable.h"
+#include "base/resume_call.h"
+#include "base/syscall.h"
+#include "runtime/cache/plan_cache.h"
 #include "runtime/cache/start_record.h"
 #include "runtime/calibrate.h"
-#include "runtime/compat/address_space.h"
+#include "runtime/compat/limits.h"
+#include "runtime/compat/wrapped_functions.h"
 #include "runtime/discovery/filter.h"
-#include "runtime/hooks/hook_choice.h"
-#include "runtime/hooks/thread_access.h"
+#include "runtime/hooks/hooks.h"
+#include "runtime/hooks/thread_life.h"
 #include "runtime/late.h"
-#include "runtime/module/program_file.h"
+#include "runtime/module/linker.h"
+#include "runtime/module/loaded.h"
+#include "runtime/module/module.h"
 #include "runtime/plan/plan.h"
-#include "runtime/plan/record.h"
+#include "runtime/record/annotations.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/events.h"
-#include "runtime/record/file.h"
+#include "runtime/record/file_mapping.h"
 #include "runtime/record/file_name.h"
-#include "runtime/record/home_stack.h"
-#include "runtime/record/marks.h"
-#include "runtime/record/processor_time.h"
-#include "runtime/record/request.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
-#include "runtime/record/span_names.h"
-#include "runtime/record/signatures.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/title.h"
-#include "runtime/record/value_summary.h"
+#include "runtime/record/value_signatures.h"
+#include "runtime/record/values.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
-#include "runtime/support/scratch.h"
+#include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
+#include "thunks/arena.h"
 
-#include <string.h>
+/* ------------------------------------------------------ for the controller */
 
-#include "base/labels.h"
-#include "base/syscall.h"
-#include "runtime/hooks/thread_life.h"
-#include "runtime/record/function_ids.h"
+/* asm/x86_64/wrappers.S: three of 64 bytes, the last one somewhat longer */
+void swz_landing_rax_pushed(void);
 
-/* Of the file that was executed, which is the first module's. */
-static size_t put_program(char *to, size_t room, const char *path)
+#define LANDING_BYTES 256
+
+extern const char swz_hooks_start[], swz_hooks_end[];
+
+static int64_t slot_of(const void *variable)
 {
+	return (const char *)variable -
+	       (const char *)__builtin_thread_pointer();
+}
+
+void swz_control_describe(void)
+{
+	struct swz_control *c = &swizzle_control;
+
+	c->thread_slot = slot_of(&swz_thread_self);
+	c->paused_state_slot = slot_of(&swz_paused_state);
+	c->count_slot = slot_of(&swz_count_place);
+	c->nobody = (uintptr_t)&swz_nobody;
+	c->paused = (uintptr_t)&swz_paused_process;
+	c->file_offset = offsetof(struct swz_thread, file);
+	c->resume = (uintptr_t)&swz_resume_call;
+}
+
+bool swz_control_begin_tables(void)
+{
+	if (!swz_live_sites_begin())
+		return false;
+	swz_live_sites_code(swz_hooks_start,
+			    (uintptr_t)swz_hooks_end -
+				    (uintptr_t)swz_hooks_start);
+	swz_live_sites_code((const void *)&swz_landing_rax_pushed,
+			    LANDING_BYTES);
+	/* a thunk that is about to call goes to a trampoline */
+	swz_live_sites_code(swz_arena_start,
+			    (uintptr_t)swz_arena_end -
+				    (uintptr_t)swz_arena_start);
+	return true;
+}
+
+/* -------------------------------------------------- in a process that runs */
+
+/* Two threads of our own come and go: one plans, and waits until the controller
+ * has stopped all others and says so; the other closes the profile, likewise.
+ * In between there is none. Neither waits for ever: where the controller's
+ * heartbeat stops, nothing was patched, or everything is left as it is. */
+
+#define LOOK_NS 200000
+
+extern const char swz_image_start[];
+
+static struct swz_modules attach_modules;
+
+/* Ours: there is one at a time. */
+static struct swz_own_thread worker SWZ_KEPT;
+
+typedef void *open_library(const char *name, int flags);
+
+typedef int close_library(void *handle);
+
+/* ------------------------------------------------------------------ state */
+
+static void set_state(enum swz_control_state state)
+{
+	/* release: matches the controller's reading of the rest */
+	__atomic_store_n(&swizzle_control.state, state, __ATOMIC_RELEASE);
+}
+
+static enum swz_control_state get_state(void)
+{
+	return __atomic_load_n(&swizzle_control.state, __ATOMIC_ACQUIRE);
+}
+
+/* Until the controller says so. False: there is none any more. */
+static bool wait_for(enum swz_control_state state)
+{
+	const struct timespec look = {0, LOOK_NS};
+	uint64_t beat = 0, since = swz_sys_monotonic_ns();
+
+	while (get_state() != state) {
+		uint64_t now = swz_sys_monotonic_ns();
+		uint64_t latest = __atomic_load_n(&swizzle_control.heartbeat,
+						  __ATOMIC_RELAXED);
+
+		if (latest != beat) {
+			beat = latest;
+			since = now;
+		} else if (now - since > SWZ_CONTROL_PATIENCE_NS ||
+			   get_state() == SWZ_CONTROL_ABANDONED) {
+			return false;
+		}
+		SWZ_SYSCALL(SYS_nanosleep, &look, NULL);
+	}
+	return true;
+}
+
+/* All of our thread-local variables are within a page. */
+static uint64_t storage_bytes(void)
+{
+	return (uint64_t)-slot_of(&swz_thread_self) + 4096;
+}
+
+static long start_worker(void (*function)(void))
+{
+	long error;
+
+	swz_own_thread_free(&worker);
+	error = swz_own_thread_start(&worker, function, storage_bytes());
+	if (!error)
+		swizzle_control.agent_tid = worker.tid;
+	return error;
+}
+
+/* -------------------------------------------------------- modules, held */
+
+/* So that none is unloaded while it is read. Those of the start are not. */
+static void **held;
+static uint32_t held_count;
+static close_library *close_held;
+
+/* False: it has gone, or is not to be held. */
+static bool hold(const struct swz_module *m, open_library *open)
+{
+	void *handle = m->path[0] == '/'
+			       ? open(m->link_name, RTLD_LAZY | RTLD_NOLOAD)
+			       : NULL;
+
+	/* the first member of struct link_map */
+	if (handle && *(const uint64_t *)handle == m->load_bias) {
+		held[held_count++] = handle;
+		return true;
+	}
+	if (handle)
+		close_held(handle);
+	return false;
+}
+
+static enum swz_status hold_modules(const struct swz_attach_request *request)
+{
+	const unsigned count = attach_modules.count;
+	bool linker_seen = false;
+	open_library *open;
+
+	memcpy(&open, &request->dlopen, sizeof(open));
+	memcpy(&close_held, &request->dlclose, sizeof(close_held));
+	attach_modules.count = held_count = 0;
+	held = swz_sys_mmap(NULL, count * sizeof(*held) + 1,
+			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	if (!held)
+		return SWZ_E_NOMEM;
+	for (unsigned i = 0; i < count; i++) {
+		const struct swz_module *m = &attach_modules.of[i];
+		const bool is_us = m->load_bias == (uintptr_t)swz_image_start;
+
+		if (!linker_seen || is_us || hold(m, open))
+			attach_modules.of[attach_modules.count++] = *m;
+		if (m->load_bias == swz_linker_debug(&attach_modules)->r_ldbase)
+			linker_seen = true;
+	}
+	return SWZ_OK;
+}
+
+/* As swizzle_attach: lets the modules go. */
+static long attach_release(void)
+{
+	while (held_count)
+		close_held(held[--held_count]);
+	return 0;
+}
+
+/* --------------------------------------------------------------- planning */
+
+static uint32_t total(bool patched)
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < attach_modules.count; i++)
+		sum += patched ? attach_modules.of[i].counts[SWZ_PATCHED]
+			       : attach_modules.of[i].hookable_count;
+	return sum;
+}
+
+static void give_all_back(void)
+{
+	struct swz_control *c = &swizzle_control;
+
+	c->site_count = c->code_count = 0;
+	(void)swz_request_map(-1); /* in our own image: not the file's page */
+	swz_reset(worker.memory);
+}
+
+static void fail(const char *problem)
+{
+	swz_say(problem, swz_file_path(), NULL);
+	swz_recording = false;
+	swz_file_discard();
+	give_all_back();
+	set_state(SWZ_CONTROL_FAILED);
+}
+
+/* The time until now was ours. */
+static void begin_now(void)
+{
+	struct timespec now;
+
+	swz_file->start_ticks = swz_ticks();
+	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now);
+	swz_file->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u +
+				      (uint64_t)now.tv_nsec;
+}
+
+static void plan(void)
+{
+	struct swz_control *c = &swizzle_control;
+	uint64_t began = swz_sys_monotonic_ns();
+	const char *problem = "no memory for ";
+
+	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, "swizzle");
+	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
+	if (swz_control_begin_tables())
+		problem = swz_recording_begin(&attach_modules);
+	swz_workers_end();
+	if (problem) {
+		fail(problem);
+		return;
+	}
+	memcpy(c->path, swz_file_path(), strlen(swz_file_path()) + 1);
+	c->functions = total(false);
+	c->hooked = total(true);
+	c->planning_ns = swz_sys_monotonic_ns() - began;
+	do {
+		set_state(SWZ_CONTROL_PLANNED);
+		if (!wait_for(SWZ_CONTROL_COMMIT)) {
+			fail("nobody has waited for ");
+			return;
+		}
+	} while (!swz_late_commit(&attach_modules));
+	swz_scratch_free_all();
+	begin_now();
+	swz_thread_give_back_own();
+	set_state(SWZ_CONTROL_COMMITTED);
+}
+
+__attribute__((visibility("default"))) long swizzle_attach(
+	const struct swz_attach_request *request)
+{
+	struct swz_control *c = &swizzle_control;
+	const char *problem;
+	long error;
+
+	if (get_state() != SWZ_CONTROL_IDLE &&
+	    get_state() != SWZ_CONTROL_FAILED &&
+	    get_state() != SWZ_CONTROL_ENDED)
+		return -EALREADY;
+	if (swz_own_thread_lives(&worker))
+		return -EBUSY;
+	if (!swz_reset_note())
+		return -ENOMEM;
+	swz_own_least = 1; /* all of it is given back at the end */
+	c->finish = (uintptr_t)&swz_attach_finish;
+	c->release = (uintptr_t)&attach_release;
+	c->message_bytes = 0;
+	c->frames_left = 0;
+	c->controller_pid = request->controller_pid;
+	c->controller_start = request->controller_start;
+	c->handle = request->handle;
+	c->region = request->region;
+	c->region_bytes = request->region_bytes;
+	swz_control_describe();
+	swz_config.linked = false;
+	swz_config.attached = true;
+	set_state(SWZ_CONTROL_PLANNING);
+	problem = swz_config_read((int)request->argument_count,
+				  (char **)(uintptr_t)request->arguments,
+				  (char **)(uintptr_t)request->environment);
+	if (problem) {
+		swz_say(problem, NULL, NULL);
+		set_state(SWZ_CONTROL_FAILED);
+		return 0;
+	}
+	swz_own_add((uintptr_t)swz_image_start,
+		    (uintptr_t)swz_arena_end - (uintptr_t)swz_image_start);
+	swz_thread_set_main_stack((const void *)(uintptr_t)request->main_stack);
+	error = swz_modules_list(&attach_modules) == SWZ_OK &&
+				hold_modules(request) == SWZ_OK
+			? start_worker(plan)
+			: -ENOMEM;
+	if (error) {
+		swz_say("no thread can be started", NULL, NULL);
+		set_state(SWZ_CONTROL_FAILED);
+	}
+	return 0;
+}
+
+/* ---------------------------------------------------------------- closing */
+
+static void finish(void)
+{
+	struct swz_control *c = &swizzle_control;
+
+	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, "swizzle");
+	if (!wait_for(SWZ_CONTROL_FINISHING))
+		return;
+	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
+	c->frames_left = swz_restore_return_addresses();
+	if (swz_recording && swz_file_is_ours()) {
+		swz_thread_note_ended();
+		swz_recording = false;
+		swz_file_finish();
+	}
+	swz_recording = false;
+	/* (what was there from the start leads to more than frames) */
+	if (swz_config.attached)
+		give_all_back();
+	else
+		swz_lasting_sites_restore();
+	set_state(SWZ_CONTROL_ENDED);
+}
+
+long swz_attach_finish(void)
+{
+	return swz_own_thread_lives(&worker) ? -EBUSY : start_worker(finish);
+}
+
+/* ---------------------------------------------- the beginning of a profile */
+
+/* The beginning of a profile, at a program's start and when a process is
+ * joined that ran already: the file, the plan, its first thread. */
+
+/* Path of the file that was executed, which is the first module's. */
+static size_t put_program(char *to, size_t room,
+			  const struct swz_module *program)
+{
+	const char *path = program->path;
 	size_t length = strlen(path);
 
 	if (path[0] != '/' || length >= room)
-		return swz_program_file(to, room);
+		return swz_program_file(to, room, program->segments);
 	memcpy(to, path, length + 1);
 	return length;
 }
@@ -63,7 +407,7 @@ static enum swz_status record_command(const struct swz_modules *modules)
 
 	if (!text)
 		return SWZ_E_NOMEM;
-	to = text + put_program(text, 4096, modules->of[0].path) + 1;
+	to = text + put_program(text, 4096, &modules->of[0]) + 1;
 	n = SWZ_SYSCALL(SYS_getcwd, to, 4096);
 	to += n > 0 ? n : 1;
 	bytes = (uint64_t)(to - text);
@@ -84,8 +428,8 @@ static enum swz_status record_command(const struct swz_modules *modules)
 	return SWZ_OK;
 }
 
-/* Where there is no room for them the profile does without. */
-static void record_labels(void)
+/* Records the labels, if there is room for them. */
+static void record_labels(const struct swz_modules *modules)
 {
 	struct swz_labels *labels = swz_scratch_alloc(sizeof(*labels));
 	struct swz_chunk *chunk;
@@ -93,6 +437,8 @@ static void record_labels(void)
 	if (!labels)
 		return;
 	swz_labels_read(labels, swz_config.envp);
+	swz_labels_add_called(labels, swz_program_called(modules->of[0].path),
+			      modules->of[0].path);
 	chunk = labels->strings
 			? swz_chunk_take(swz_file, SWZ_CHUNK_LABELS,
 					 labels->bytes, labels->strings, 0)
@@ -155,8 +501,12 @@ const char *swz_recording_begin(struct swz_modules *modules)
 	swz_file_sample_clock(0);
 	if (swz_config.sampled)
 		swz_sampling_begin();
+	if (swz_config.count)
+		swz_file->flags |= SWZ_FILE_COUNTS;
 	if (swz_config.trace)
 		swz_events_begin();
+	if (swz_config.switches)
+		swz_wrapped_expect(); /* _exit: when the last ones are read */
 	swz_hooks_begin();
 	problem = swz_signatures_read();
 	if (problem)
@@ -178,12 +528,13 @@ const char *swz_recording_begin(struct swz_modules *modules)
 	if (!swz_config.attached)
 		swz_title_begin(swz_config.argc, swz_config.argv,
 				swz_config.envp);
-	record_labels();
+	record_labels(modules);
 	if (!thread)
 		return "no room in the profile ";
 	swz_start_record_find(&facts);
 	swz_recording = true;
-	swz_calibrate(&facts.costs);
+	if (!swz_config.count)
+		swz_calibrate(&facts.costs);
 	swz_plan_apply(modules);
 	if (swz_plan_obstacle(modules))
 		swz_say("no function is hooked: ", swz_plan_obstacle(modules),

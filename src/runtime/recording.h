@@ -1,7 +1,36 @@
 #ifndef SWZ_RUNTIME_RECORDING_H
 #define SWZ_RUNTIME_RECORDING_H
 
+/* The beginning of a profile, at a program's start or in a process that runs.
+ */
+
+#include <stdbool.h>
+
+#include "base/control.h"
 #include "runtime/module/module.h"
+
+/* Tells a controller what it has to know of the library (base/control.h),
+ * whichever way it came into the process. */
+
+/* Says where threads have their states, and how they are paused from outside.
+ */
+void swz_control_describe(void);
+
+/* Begins the tables of sites and of code. False: there is no memory. */
+bool swz_control_begin_tables(void);
+
+/* In a process that ran already: what the controller calls (base/control.h).
+ * See docs/attach.md. */
+
+/* On a borrowed thread, which is nowhere near the dynamic linker or malloc.
+ * Lists the modules, holds them, and starts a thread of our own that plans. 0,
+ * or a negated error. */
+long swizzle_attach(const struct swz_attach_request *request);
+
+/* On any thread: starts one of our own, which waits until all others are
+ * stopped, takes our return addresses off their stacks and closes the profile.
+ */
+long swz_attach_finish(void);
 
 /* Makes the profile, plans and patches, once the configuration was read. NULL,
  * or what is wrong: the beginning of a sentence that ends in the profile's

@@ -1,3 +1,38 @@
+/* The library's constructor and destructor. */
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "swizzle/format.h"
+#include "base/syscall.h"
+#include "asm/x86_64/offsets.h"
+#include "runtime/compat/language_runtimes.h"
+#include "runtime/compat/wrapped_functions.h"
+#include "runtime/discovery/filter.h"
+#include "runtime/hooks/thread_life.h"
+#include "runtime/imports/import_plan.h"
+#include "runtime/late.h"
+#include "runtime/module/loaded.h"
+#include "runtime/plan/plan.h"
+#include "runtime/record/annotations.h"
+#include "runtime/record/edge_table.h"
+#include "runtime/record/events.h"
+#include "runtime/record/file_mapping.h"
+#include "runtime/record/file_name.h"
+#include "runtime/record/record_file.h"
+#include "runtime/record/thread.h"
+#include "runtime/recording.h"
+#include "runtime/support/clock.h"
+#include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
+#include "runtime/support/message.h"
+#include "runtime/support/scratch_memory.h"
+#include "runtime/support/worker_threads.h"
+#include "thunks/arena.h"
+
+/* ---------------------------------------------- constructor and destructor */
+
 /* Start and end.
  *
  * The library is marked DF_1_INITFIRST (-z initfirst): the dynamic linker runs
@@ -6,36 +41,6 @@
  * thread runs. So everything that comes later runs hooked, and nothing can be
  * executing what is patched.
  * See docs/internals/start.md. */
-
-#include "runtime/attach.h"
-#include "runtime/control.h"
-#include "runtime/compat/resumes_itself.h"
-#include "runtime/compat/wrapped_functions.h"
-#include "runtime/discovery/filter.h"
-#include "runtime/module/linked.h"
-#include "runtime/plan/plan.h"
-#include "runtime/plan/print.h"
-#include "runtime/record/code_names.h"
-#include "runtime/record/file.h"
-#include "runtime/record/file_name.h"
-#include "runtime/record/request.h"
-#include "runtime/record/tell_end.h"
-#include "runtime/record/thread.h"
-#include "runtime/record/title.h"
-#include "runtime/recording.h"
-#include "runtime/support/clock.h"
-#include "runtime/support/config.h"
-#include "runtime/support/live_sites.h"
-#include "runtime/support/message.h"
-#include "runtime/support/preload.h"
-#include "runtime/support/scratch.h"
-#include "runtime/support/worker_threads.h"
-
-#include <string.h>
-#include <sys/time.h>
-
-#include "base/syscall.h"
-#include "runtime/hooks/thread_life.h"
 
 static void list_and_exit(void)
 {
@@ -57,6 +62,7 @@ static void list_and_exit(void)
  * there yet (a profiler in LD_PRELOAD sets its timer in each program, and its
  * handler again in what that executes). */
 static const int timers[] = {ITIMER_VIRTUAL, ITIMER_PROF};
+
 #define TIMER_COUNT (sizeof(timers) / sizeof(timers[0]))
 
 static void stop_timers(struct itimerval *left)
@@ -156,28 +162,122 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	swz_clock_end_start();
 }
 
-/* (A thread that ends the process it may have come to no hook, if we came when
- * it ran already.) */
+/* A forked child that came to no hook has its parent's file. So has a vforked
+ * one, which should not come here: without system calls that is not known. */
+static bool is_complete_elsewhere(void)
+{
+	return swz_file_is_inherited() ||
+	       (!swz_system_calls_end && !swz_file_is_ours()) ||
+	       /* who has detached it has completed it */
+	       swz_request_is_detached();
+}
+
+/* (A thread that ends the process may have come to no hook.) */
 __attribute__((destructor)) static void end(void)
 {
 	struct swz_thread *thread = swz_thread_here();
 
-	if (!swz_recording)
+	if (!swz_recording || is_complete_elsewhere())
 		return;
 	if (thread && thread->cold)
 		swz_thread_note_name(thread);
-	else if (!swz_config.attached)
-		return;
-	/* who has detached it has completed it */
-	if (swz_request_is_detached())
-		return;
 	if (swz_title_is_new())
 		swz_title_note();
 	swz_thread_note_ended();
 	swz_code_names_keep();
+	swz_late_end();
 	swz_file_finish();
 	/* other libraries' destructors may come yet; _exit comes after them, if
 	 * it has its wrapper */
 	if (!swz_wrapped_is_expected())
 		swz_tell_end();
 }
+
+/* -------------------------------------------------- the assembly's numbers */
+
+/* Holds the assembly's numbers against the structures. */
+
+#define SAME(number, type, member) \
+	_Static_assert((number) == offsetof(struct type, member), #number)
+
+SAME(SWZ_THREAD_LINKS, swz_thread, links);
+SAME(SWZ_THREAD_KEY, swz_thread, key);
+SAME(SWZ_THREAD_TOP, swz_thread, top);
+SAME(SWZ_THREAD_TABLES, swz_thread, tables);
+SAME(SWZ_THREAD_OPEN, swz_thread, open);
+SAME(SWZ_THREAD_RECORD, swz_thread, record);
+SAME(SWZ_THREAD_EPOCH, swz_thread, epoch);
+SAME(SWZ_THREAD_FILE, swz_thread, file);
+SAME(SWZ_THREAD_EXPECTED, swz_thread, expected);
+SAME(SWZ_THREAD_COLD, swz_thread, cold);
+SAME(SWZ_THREAD_EVENT, swz_thread, event);
+SAME(SWZ_THREAD_MIN_TICKS, swz_thread, min_ticks);
+SAME(SWZ_THREAD_SEEN, swz_thread, seen);
+SAME(SWZ_COLD_RECORDS, swz_thread_cold, records);
+SAME(SWZ_COLD_RANDOM, swz_thread_cold, random);
+SAME(SWZ_COLD_HOME_LOW, swz_thread_cold, home_low);
+SAME(SWZ_COLD_HOME_HIGH, swz_thread_cold, home_high);
+SAME(SWZ_DLSYM_START, swz_dlsym_way, start);
+SAME(SWZ_DLSYM_END, swz_dlsym_way, end);
+SAME(SWZ_DLSYM_RETURN, swz_dlsym_way, return_at);
+SAME(SWZ_LINKS_FREE, swz_links, free);
+SAME(SWZ_LINKS_FIRST, swz_links, first);
+SAME(SWZ_LINKS_NEXT, swz_links, next);
+SAME(SWZ_LINKS_CHILDREN, swz_links, children);
+SAME(SWZ_LINKS_TABLE, swz_links, children[SWZ_TABLE_AT]);
+SAME(SWZ_LINKS_TABLE_MASK, swz_links, children[SWZ_TABLE_MASK]);
+
+_Static_assert(sizeof(struct swz_links) == 1 << SWZ_LINKS_SHIFT, "links");
+
+SAME(SWZ_THUNK_BODY, swz_thunk, body);
+SAME(SWZ_THUNK_RETURN, swz_thunk, return_address);
+SAME(SWZ_THUNK_NODE, swz_thunk, node);
+SAME(SWZ_THUNK_START, swz_thunk, start_ticks);
+SAME(SWZ_THUNK_PARENT, swz_thunk, parent);
+SAME(SWZ_THUNK_NEXT_FREE, swz_thunk, next_free);
+SAME(SWZ_THUNK_LINK, swz_thunk, link);
+SAME(SWZ_THUNK_SLOT, swz_thunk, slot);
+SAME(SWZ_THUNK_PENDING, swz_thunk, pending);
+SAME(SWZ_NODE_KEY, swz_node, function);
+SAME(SWZ_NODE_KEY + 4, swz_node, parent);
+SAME(SWZ_NODE_CALL_SITE, swz_node, call_site);
+SAME(SWZ_NODE_CALLS, swz_node, calls);
+SAME(SWZ_NODE_TICKS, swz_node, ticks);
+SAME(SWZ_NODE_OUTER_TICKS, swz_node, outer_ticks);
+SAME(SWZ_NODE_MIN_TICKS, swz_node, min_ticks);
+SAME(SWZ_NODE_WEIGHT, swz_node, weight);
+SAME(SWZ_NODE_SKIP, swz_node, skip);
+SAME(SWZ_NODE_SCORE, swz_node, score);
+SAME(SWZ_NODE_TIMED, swz_node, timed);
+SAME(SWZ_NODE_SQUARES, swz_node, squares);
+SAME(SWZ_NODE_MAX_TICKS, swz_node, max_ticks);
+SAME(SWZ_NODE_CONTEXT, swz_node, context);
+SAME(SWZ_NODE_OPEN, swz_node, open);
+
+_Static_assert(SWZ_NODE_OPEN_ONE == 1 << SWZ_NODE_OPEN_SHIFT, "open");
+
+_Static_assert(SWZ_NODE_OPEN_PASS == SWZ_NODE_PASS, "open");
+
+_Static_assert(SWZ_EVENT_RETURN_KIND == SWZ_EVENT_RETURN, "events");
+
+_Static_assert(SWZ_EVENT_SHIFT_TICKS == SWZ_EVENT_TICKS_SHIFT, "events");
+
+_Static_assert(SWZ_EVENT_SHIFT_NODE == SWZ_EVENT_NODE_SHIFT, "events");
+
+_Static_assert(SWZ_TURN_IS_AGAIN == SWZ_TURN_AGAIN, "events");
+
+_Static_assert(SWZ_EVENT_PAGE_MASK == SWZ_EVENT_PAGE - 1, "events");
+
+_Static_assert(SWZ_EVENT_MOST_TICKS == (1 << SWZ_EVENT_TICKS_BITS) - 1,
+	       "events");
+
+_Static_assert(SWZ_FILTER_IS_ONLY == SWZ_FILTER_ONLY, "filters");
+
+_Static_assert((uint32_t)SWZ_NODE_IS_ROOT == SWZ_FUNCTION_ROOT, "root");
+
+_Static_assert(SWZ_REQUEST_PAUSED ==
+		       SWZ_REQUEST_OFFSET +
+			       offsetof(struct swz_request, paused),
+	       "request");
+
+SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

@@ -2,26 +2,24 @@
  * swizzle-run, and takes snapshots and marks. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/hooks.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "ctl/ctl_options.h"
 #include "ctl/live_profile.h"
-#include "ctl/options.h"
-#include "ctl/periods.h"
 #include "ctl/processes.h"
-#include "ctl/report.h"
-#include "ctl/snapshot.h"
-#include "profile/support/memory.h"
+#include "options/command_line.h"
 
 #define START_NS UINT64_C(60000000000) /* while a program is being planned */
 
 static void say(const struct swz_ctl_process *process, const char *what)
 {
-	fprintf(stderr, "swizzle: %d (%s): %s\n", (int)process->pid,
-		process->name, what);
+	swz_complain("%d (%s): %s", (int)process->pid, process->name, what);
 }
 
 /* %p stands for the pid; of several processes each has a file of its own. */
@@ -183,6 +181,7 @@ int main(int argc, char **argv)
 
 	if (argc < 1)
 		return 2;
+	swz_keep_standard_descriptors(O_CLOEXEC);
 	options = swz_ctl_options_read(argv + 1);
 	reports = options.command == SWZ_CTL_LIST ||
 		  options.command == SWZ_CTL_STATUS;

@@ -10,36 +10,18 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "profile/support/progress.h"
-#include "tools/dump/caller.h"
-#include "tools/dump/diff.h"
-#include "tools/dump/embed.h"
+#include "util/output.h"
+#include "options/command_line.h"
+#include "tools/dump/compare.h"
+#include "tools/dump/join.h"
+#include "tools/dump/destination.h"
+#include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
-#include "tools/dump/merge.h"
-#include "tools/dump/message.h"
-#include "tools/dump/options.h"
-#include "tools/dump/pairs.h"
 #include "tools/dump/push.h"
-#include "tools/dump/range.h"
-#include "tools/dump/since.h"
-#include "tools/dump/report.h"
+#include "tools/dump/reports.h"
+#include "tools/dump/rewrite.h"
+#include "tools/dump/selection.h"
 #include "tools/dump/signature_server.h"
-#include "tools/dump/target.h"
-#include "tools/dump/times.h"
-#include "tools/dump/whole.h"
-
-/* Where standard input, output or error is closed, no file of ours may take its
- * place: it would get what is meant for that. To write there fails still. */
-static void keep_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDONLY);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
 
 int main(int argc, char **argv)
 {
@@ -48,7 +30,7 @@ int main(int argc, char **argv)
 	char *pushed = NULL;
 	int status;
 
-	keep_standard_descriptors();
+	swz_keep_standard_descriptors(0);
 	if (argc > 1 && strcmp(argv[1], "--signatures") == 0)
 		return swz_dump_serve_signatures(argc - 2, argv + 2);
 	swz_dump_parse_options(&options, argc, argv);
@@ -93,7 +75,7 @@ int main(int argc, char **argv)
 	} else if (options.since && !swz_dump_take_since(&input, &options)) {
 		status = EXIT_INPUT;
 	} else if (input.sample_count && !options.own_times &&
-		   !swz_dump_not_of_times(&options)) {
+		   !swz_dump_not_of_times(&options, true)) {
 		status = swz_dump_pair(&input, &options);
 	} else if (options.in_place) {
 		status = swz_dump_embed(&input, &options);

@@ -4,32 +4,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/output_name.h"
-#include "base/process_start.h"
-#include "control/run.h"
-#include "launch/configuration.h"
-#include "launch/environment.h"
-#include "launch/first_run.h"
-#include "launch/library.h"
-#include "launch/mode.h"
-#include "launch/off.h"
-#include "launch/options.h"
-#include "launch/path.h"
-#include "launch/program.h"
-#include "launch/report.h"
-#include "launch/sampling.h"
-#include "launch/signatures.h"
-#include "launch/watcher.h"
-#include "profile/file/packing.h"
 #include "swizzle/format.h"
+#include "base/printable.h"
+#include "base/syscall.h"
+#include "control/attach_run.h"
+#include "launch/library.h"
+#include "launch/program.h"
+#include "launch/run_options.h"
+#include "launch/run_report.h"
+#include "launch/sampling.h"
+#include "options/command_line.h"
+#include "profile/file/packing.h"
+#include "watch/hooked_waits.h"
+#include "watch/proc_task.h"
 #include "watch/sampler.h"
 
 /* As mkdir -p. */
@@ -135,17 +132,25 @@ static void check_output(const char *given, char *output)
 static void set_tree(struct swz_run *run, char *output, size_t shown)
 {
 	const char *end = strrchr(output, '/');
+	struct stat messages = {.st_ino = 0};
 
-	run->end_ticks = 0;
-	run->only_used = *swz_environment_get("SWIZZLE_MODULE") != '\0';
-	run->output = end[1] ? output : swz_text("%sswizzle.out.%%p", output);
-	run->root_pid = getpid();
-	run->root_start = swz_process_start(0);
-	run->shown = (uint32_t)shown;
+	(void)fstat(STDERR_FILENO, &messages);
+	*run = (struct swz_run){
+		.only_used = *swz_environment_get("SWIZZLE_MODULE") != '\0',
+		.output = end[1] ? output
+				 : swz_text("%sswizzle.out.%%p", output),
+		.root_pid = getpid(),
+		.root_start = swz_process_start(0),
+		.shown = (uint32_t)shown,
+		.messages_device = messages.st_dev,
+		.messages_inode = messages.st_ino,
+	};
 	swz_environment_set("SWIZZLE_TREE",
-			    swz_text("%d %llu %zu", (int)run->root_pid,
-				     (unsigned long long)run->root_start,
-				     shown));
+			    swz_text("%d %llu %zu %llu %llu",
+				     (int)run->root_pid,
+				     (unsigned long long)run->root_start, shown,
+				     (unsigned long long)run->messages_device,
+				     (unsigned long long)run->messages_inode));
 }
 
 static bool is_set(const char *variable)
@@ -253,7 +258,7 @@ static int sample(char **program, char **given, char **argv)
 {
 	struct swz_sampling settings = swz_sampling_read();
 	struct swz_run tree;
-	char *path;
+	char *path, *problem;
 
 	swz_options_check_environment();
 	if (settings.pid) {
@@ -270,7 +275,9 @@ static int sample(char **program, char **given, char **argv)
 	settings.command = program;
 	set_output(&tree);
 	swz_report_tell(&tree);
-	swz_sampler_start(&tree, &settings, argv);
+	problem = swz_sampler_start(&tree, &settings, argv);
+	if (problem)
+		swz_die(SWZ_CANNOT_RUN, "cannot sample: %s", problem);
 	environ = given;
 	swz_program_execute(path, program);
 }
@@ -295,75 +302,106 @@ static char **settings_of_environment(void)
 	return chosen;
 }
 
-/* -p PID, but with --mode sample. */
-static int attach(const char *self)
-{
-	struct swz_sampling settings = swz_sampling_read();
-	struct swz_run tree;
-
-	swz_options_check_environment();
-	set_output(&tree);
-	tree.root_pid = settings.pid;
-	tree.root_start = swz_process_start(settings.pid);
-	swz_report_tell(&tree);
-	swz_environment_set("SWIZZLE_TREE",
-			    swz_text("%d %llu %u", (int)tree.root_pid,
-				     (unsigned long long)tree.root_start,
-				     tree.shown));
-	swz_environment_set("SWIZZLE_SUMMARY", "0");
-	swz_signatures_prepare("", self, settings.pid);
-	return swz_attach_run(&tree, &settings, swz_library_find(self),
-			      settings_of_environment());
-}
-
-/* --mode both: all that the first run needs. */
-struct first {
-	const struct swz_sampling *settings;
-	struct swz_run tree;
-	char *path, **program, **given, **argv;
-};
-
-static void sample_first(void *argument)
-{
-	struct first *f = argument;
-
-	f->tree.root_pid = getpid();
-	f->tree.root_start = swz_process_start(0);
-	swz_sampler_start(&f->tree, f->settings, f->argv);
-	environ = f->given;
-	swz_first_run_executes();
-	swz_program_execute(f->path, f->program);
-}
-
-/* "swizzle.out.%p" to "swizzle.out.4067.samples": all files of the first run
- * are beside that of the second run's first process. */
-static char *samples_beside(const char *output)
+/* "swizzle.out.%p" to "swizzle.out.4067.samples": all files of the sampler are
+ * beside that of the run's first process. */
+static char *samples_beside(const char *output, int32_t root)
 {
 	const char *mark = strstr(output, "%p");
 
 	if (!mark)
 		return swz_text("%s.samples", output);
 	return swz_text("%.*s%d%s.samples", (int)(mark - output), output,
-			(int)getpid(), mark + 2);
+			(int)root, mark + 2);
 }
 
-static void run_first(char *path, char **program, char **given, char **argv,
-		      const struct swz_run *tree)
+/* --mode both: samples of the run whose counts are in RUN. */
+static void sample_beside(const struct swz_run *run, struct swz_run *tree,
+			  struct swz_sampling *settings)
+{
+	*tree = *run;
+	tree->output = samples_beside(run->output, run->root_pid);
+	settings->summary = false; /* that of the counts tells what is next */
+	settings->counts_output = run->output;
+	settings->counts_pid = run->root_pid;
+	settings->counts_start = run->root_start;
+}
+
+static void start_beside(const struct swz_run *run, const char *elf,
+			 char **program, char **argv)
 {
 	struct swz_sampling settings = swz_sampling_read();
-	struct first f = {.settings = &settings,
-			  .tree = *tree,
-			  .path = path,
-			  .program = program,
-			  .given = given,
-			  .argv = argv};
+	struct swz_run tree;
+	char *problem;
 
-	settings.summary = false; /* the second run's tells what is next */
+	sample_beside(run, &tree, &settings);
+	settings.program = elf;
 	settings.command = program;
-	settings.counts_pid = tree->root_pid;
-	settings.counts_start = tree->root_start;
-	f.tree.output = samples_beside(tree->output);
-	swz_first_run(sample_first, &f);
+	problem = swz_sampler_start(&tree, &settings, argv);
+	if (problem && !settings.quiet)
+		swz_notice("calls are counted without times: cannot sample: %s",
+			   problem);
+	free(problem);
+}
+
+/* The sampler of a process that runs is a child of ours. */
+struct beside {
+	const struct swz_run *run;
+	pid_t sampler;
+};
+
+static void begin_beside(void *context)
+{
+	struct beside *b = context;
+	struct swz_sampling settings = swz_sampling_read();
+	struct swz_run tree;
+
+	b->sampler = fork();
+	if (b->sampler)
+		return;
+	sample_beside(b->run, &tree, &settings);
+	settings.for_ns = 0; /* until we say so */
+	exit(swz_sampler_attach(&tree, &settings));
+}
+
+static void end_beside(void *context)
+{
+	struct beside *b = context;
+
+	if (b->sampler <= 0)
+		return;
+	kill(b->sampler, SIGTERM);
+	while (waitpid(b->sampler, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* -p PID, but with --mode sample. */
+static int attach(const char *self)
+{
+	struct swz_sampling settings = swz_sampling_read();
+	bool both = swz_both_wanted();
+	struct swz_run tree;
+	struct beside beside = {.run = &tree};
+	const struct swz_attach_beside functions = {begin_beside, end_beside,
+						    &beside};
+
+	swz_options_check_environment();
+	set_output(&tree);
+	/* as it knows itself, and writes it into its profile */
+	tree.root_pid = swz_proc_inner_number(settings.pid);
+	tree.root_start = swz_process_start(settings.pid);
+	tree.from_ticks = __builtin_ia32_rdtsc();
+	swz_report_tell(&tree);
+	swz_environment_set("SWIZZLE_TREE",
+			    swz_text("%d %llu %u", (int)tree.root_pid,
+				     (unsigned long long)tree.root_start,
+				     tree.shown));
+	swz_environment_set("SWIZZLE_SUMMARY", "0");
+	if (both)
+		swz_environment_set("SWIZZLE_MODE", "count");
+	swz_signatures_prepare("", self, settings.pid);
+	return swz_attach_run(&tree, &settings, swz_library_find(self),
+			      settings_of_environment(),
+			      both ? &functions : NULL);
 }
 
 int main(int argc, char **argv)
@@ -376,9 +414,11 @@ int main(int argc, char **argv)
 
 	if (argc < 1)
 		return SWZ_WRONG_USAGE;
+	swz_keep_standard_descriptors(O_CLOEXEC); /* closed for the program */
 	given = copy_environment();
 	program = swz_options_read(argv + 1);
 	swz_configuration_apply();
+	swz_options_settle_mode(*program != NULL);
 	swz_report_begin(argv[0], given);
 	if (swz_sampling_wanted())
 		return sample(program, given, argv);
@@ -391,16 +431,21 @@ int main(int argc, char **argv)
 	elf = swz_program_check(path, *program, false);
 	swz_signatures_prepare(elf ? elf : path, argv[0], getpid());
 	nested = swz_library_preload(swz_library_find(argv[0]));
-	if (swz_both_wanted())
-		swz_first_run_check_input();
 	set_output(&tree);
 	swz_report_tell(&tree);
 	if (swz_both_wanted()) {
-		swz_environment_set("SWIZZLE_MODE", "profile");
-		run_first(path, program, given, argv, &tree);
+		swz_environment_set("SWIZZLE_MODE", "count");
+		if (!is_set("SWIZZLE_LIST"))
+			start_beside(&tree, elf, program, argv);
 	}
 	swz_off_prepare();
-	if (wants_summary() && !nested)
-		swz_watcher_start(&tree, argv, swz_packing_run);
+	if (!is_set("SWIZZLE_LIST") && !nested)
+		swz_watcher_start(
+			&tree, argv,
+			&(struct swz_watching){
+				.tells = wants_summary(),
+				.look = swz_hooked_waits_look,
+				.afterwards = wants_summary() ? swz_packing_run
+							      : NULL});
 	swz_program_execute(path, program);
 }

@@ -1,16 +1,18 @@
 /* swizzle-top: where a program spends its time, while it runs. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "launch/program.h"
+#include "options/command_line.h"
 #include "top/batch.h"
-#include "top/options.h"
 #include "top/screen.h"
 #include "top/session.h"
 #include "top/terminal.h"
+#include "top/top_options.h"
 
 /* The terminal may not be ours if the program runs on. */
 static void say_what_stays(struct swz_top_session *session)
@@ -45,6 +47,7 @@ int main(int argc, char **argv)
 
 	if (argc < 1)
 		return 2;
+	swz_keep_standard_descriptors(O_CLOEXEC);
 	options = swz_top_options_read(argv + 1);
 	if (!options.batch)
 		problem = swz_terminal_open(&terminal,

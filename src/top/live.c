@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/costs/aggregate.h"
-#include "profile/costs/tree.h"
+#include "profile/costs/report.h"
+#include "profile/costs/call_tree.h"
+#include "profile/costs/view.h"
 #include "profile/file/reader.h"
-#include "profile/support/memory.h"
+#include "util/memory.h"
 #include "watch/proc_task.h"
 
 #define NAME_STEP 16u
@@ -332,10 +333,15 @@ static void add_thread(struct swz_live *live, struct read *read,
 		       const struct swz_profile_thread *thread, bool earlier)
 {
 	int32_t pid = (int32_t)binding->profile->header.pid;
+	const struct swz_view view = {.script = live->script};
 	struct swz_tree tree;
 	uint64_t calls;
 
+	if (view.script)
+		swz_view_prepare(binding, thread);
 	swz_tree_build(&tree, binding->profile, thread, true);
+	if (view.script)
+		swz_view_apply(&view, binding, &tree);
 	calls = sum_calls(&tree);
 	if (is_wanted(live, pid, thread->record.tid))
 		swz_contexts_add(&read->contexts, &read->report, binding,
@@ -433,6 +439,7 @@ void swz_live_add_exact(struct swz_live *live, struct swz_live_source *source,
 
 	if (!profile)
 		return;
+	live->without_times |= (profile->header.flags & SWZ_FILE_COUNTS) != 0;
 	if (!source->known)
 		swz_contexts_begin(&source->contexts, SWZ_CATALOG_OUTSIDE,
 				   false);

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/memory.h"
 #include "profile/costs/contexts.h"
 #include "profile/names/catalog.h"
-#include "profile/support/map.h"
 
 struct swz_live_function {
 	uint64_t calls; /* samples: that hit the function itself */
@@ -46,7 +46,9 @@ struct swz_live_thread {
 
 struct swz_live {
 	struct swz_catalog catalog;
-	bool samples; /* else exact counts */
+	bool samples;       /* else exact counts */
+	bool script;        /* functions of scripts alone */
+	bool without_times; /* of these: some profile has no times (-m count) */
 	struct swz_live_figures recent, total;
 	int32_t only_pid, only_tid; /* they are of this thread; 0: of all */
 	struct swz_live_thread *threads;

@@ -1,15 +1,39 @@
 #ifndef SWZ_TOP_PAGE_H
 #define SWZ_TOP_PAGE_H
 
-/* What swizzle-top's screen shows: a page is a list of rows, of which one is
- * selected. Nothing here knows a terminal. */
+/* The columns of a page, and what is in their cells. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/figures.h"
+#include "profile/costs/contexts.h"
 #include "top/live.h"
 #include "top/process_list.h"
+
+/* --- callers and callees ------------------------------------------------- */
+
+/* Who calls a function, and what it calls: two trees of contexts. The root of
+ * each is the function. In that of the callers a child calls its parent; in
+ * that of the callees it is called by it. A context's inclusive_ns is the part
+ * of the function's time that was spent on this path, and `calls` are the
+ * calls (of callers: of the function; samples: hits). */
+
+struct swz_neighbours {
+	struct swz_contexts callers, callees;
+};
+
+/* From contexts that were summed up. To be freed. */
+void swz_neighbours_find(struct swz_neighbours *neighbours,
+			 const struct swz_contexts *contexts,
+			 uint32_t function);
+void swz_neighbours_free(struct swz_neighbours *neighbours);
+
+/* --- a page -------------------------------------------------------------- */
+
+/* What swizzle-top's screen shows: a page is a list of rows, of which one is
+ * selected. Nothing here knows a terminal. */
 
 enum swz_page_kind {
 	SWZ_PAGE_FUNCTIONS,
@@ -112,5 +136,32 @@ void swz_page_back(struct swz_page *page);
 
 /* Opens or closes the selected row of a tree. */
 void swz_page_fold(struct swz_page *page, bool open);
+
+/* --- columns ------------------------------------------------------------- */
+
+#define SWZ_MOST_COLUMNS 8
+
+struct swz_column {
+	enum swz_column_id id;
+	const char *title;
+	unsigned int width;
+	bool left; /* a text */
+};
+
+/* Those that there is room for, in SCREEN columns with a blank between two;
+ * the name has what is left. Returns how many. */
+size_t swz_columns(const struct swz_page *page, const struct swz_live *live,
+		   unsigned int screen,
+		   struct swz_column columns[SWZ_MOST_COLUMNS]);
+
+/* What a cell shows, no wider than the column unless it is a figure of many
+ * digits; to be freed. *COLOUR is set. */
+char *swz_cell(const struct swz_page *page, const struct swz_live *live,
+	       const struct swz_row *row, const struct swz_column *column,
+	       bool utf8, enum swz_colour *colour);
+
+/* The next column to sort by, to the right or the left of the one that is. */
+void swz_columns_sort_next(struct swz_page *page, const struct swz_live *live,
+			   int step);
 
 #endif

@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/cells.h"
-#include "profile/formats/cut_text.h"
-#include "profile/support/figures.h"
-#include "profile/support/memory.h"
-#include "top/columns.h"
+#include "util/figures.h"
+#include "util/memory.h"
+#include "profile/formats/common/cells.h"
+#include "top/page.h"
 
 struct layout {
 	int sums, titles, rows, message; /* lines; -1: not shown */
@@ -106,7 +105,8 @@ static const char *source(const struct swz_top_session *s, char text[64])
 		      s->options.sampling.engine == SWZ_ENGINE_PAUSE;
 
 	if (!s->live.samples)
-		return "exact counts";
+		return s->live.without_times ? "exact counts, no times"
+					     : "exact counts";
 	if (!rate)
 		rate = pauses ? 100 : 1000;
 	snprintf(text, 64, "%" PRIu64 " samples/s%s", rate,

@@ -1,14 +1,38 @@
 #ifndef SWZ_TOP_PROCESS_LIST_H
 #define SWZ_TOP_PROCESS_LIST_H
 
-/* The user's processes, of which one can be chosen to be watched; for root all.
- * The kernel's own threads, what has ended and this process are left out. */
+/* Processes, and the profiles that libswizzle.so writes in them. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "profile/support/style.h"
+#include "swizzle/format.h"
+#include "util/figures.h"
+
+/* --- which processes there are ------------------------------------------- */
+
+/* The profile of calls that a process writes now: its path, to be freed. NULL:
+ * it writes none, or one that cannot be got at. */
+char *swz_top_profile_of(int32_t pid);
+
+/* The header of a profile of calls. False: the file is none. */
+bool swz_top_profile_header(const char *path, struct swz_file_header *header);
+
+/* Calls VISIT for each file in the folder of a profile. */
+void swz_top_profiles_beside(const char *profile,
+			     void (*visit)(void *context, const char *path),
+			     void *context);
+
+/* The command line of a process, with blanks between its words; its name where
+ * there is none. To be freed. */
+char *swz_top_process_command(int32_t pid);
+
+/* --- the list of processes ----------------------------------------------- */
+
+/* The user's processes, of which one can be chosen to be watched; for root all.
+ * The kernel's own threads, what has ended and this process are left out. */
 
 struct swz_top_process {
 	int32_t pid;

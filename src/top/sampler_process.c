@@ -18,11 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/process_start.h"
-#include "profile/support/memory.h"
+#include "base/syscall.h"
 #include "top/terminal.h"
-#include "watch/clock.h"
+#include "util/memory.h"
 #include "watch/engine.h"
+#include "watch/proc_task.h"
 
 /* ------------------------------------------------------------- the sampler */
 

@@ -1,11 +1,6 @@
-/* One loop waits for keys, signals, the sampler and the next round. Nothing in
- * it blocks but the reading of profiles, and the start of a sampler.
- *
- * Either a session is watched, or a list of processes is shown, of which one
- * can be chosen; then Esc leads back to the list. */
-
 #include "top/screen.h"
 
+#include <curses.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -13,13 +8,113 @@
 #include <string.h>
 #include <time.h>
 
-#include "profile/support/memory.h"
-#include "top/columns.h"
-#include "top/keys.h"
-#include "top/options.h"
 #include "top/page.h"
 #include "top/paint.h"
-#include "watch/clock.h"
+#include "top/session.h"
+#include "top/terminal.h"
+#include "top/top_options.h"
+#include "util/memory.h"
+#include "watch/proc_task.h"
+
+/* --- keys ---------------------------------------------------------------- */
+
+#define CONTROL(letter) ((letter)&0x1f)
+#define ESCAPE 27
+
+static const struct {
+	int key;
+	enum swz_command command;
+} known[] = {
+	{KEY_UP, SWZ_KEY_UP},
+	{KEY_DOWN, SWZ_KEY_DOWN},
+	{KEY_PPAGE, SWZ_KEY_PAGE_UP},
+	{KEY_NPAGE, SWZ_KEY_PAGE_DOWN},
+	{KEY_HOME, SWZ_KEY_FIRST},
+	{KEY_END, SWZ_KEY_LAST},
+	{'\r', SWZ_KEY_ENTER},
+	{'\n', SWZ_KEY_ENTER},
+	{KEY_ENTER, SWZ_KEY_ENTER},
+	{KEY_RIGHT, SWZ_KEY_OPEN},
+	{'+', SWZ_KEY_OPEN},
+	{KEY_LEFT, SWZ_KEY_CLOSE},
+	{'-', SWZ_KEY_CLOSE},
+	{ESCAPE, SWZ_KEY_BACK},
+	{KEY_BACKSPACE, SWZ_KEY_BACK},
+	{127, SWZ_KEY_BACK},
+	{'\b', SWZ_KEY_BACK},
+	{'f', SWZ_KEY_FUNCTIONS},
+	{'t', SWZ_KEY_THREADS},
+	{'m', SWZ_KEY_MODULES},
+	{'o', SWZ_KEY_OUTPUT},
+	{'/', SWZ_KEY_FILTER},
+	{KEY_F(3), SWZ_KEY_FILTER},
+	{KEY_F(4), SWZ_KEY_FILTER},
+	{'<', SWZ_KEY_SORT_LEFT},
+	{'>', SWZ_KEY_SORT_RIGHT},
+	{KEY_F(6), SWZ_KEY_SORT_RIGHT},
+	{'r', SWZ_KEY_REVERSE},
+	{'R', SWZ_KEY_REVERSE},
+	{'a', SWZ_KEY_WHOLE},
+	{'s', SWZ_KEY_SCRIPT},
+	{'p', SWZ_KEY_FREEZE},
+	{' ', SWZ_KEY_FREEZE},
+	{'d', SWZ_KEY_DELAY},
+	{'s', SWZ_KEY_DELAY},
+	{CONTROL('L'), SWZ_KEY_REDRAW},
+	{'k', SWZ_KEY_KILL},
+	{KEY_F(9), SWZ_KEY_KILL},
+	{'?', SWZ_KEY_HELP},
+	{'h', SWZ_KEY_HELP},
+	{KEY_F(1), SWZ_KEY_HELP},
+	{'q', SWZ_KEY_LEAVE},
+	{KEY_F(10), SWZ_KEY_LEAVE},
+};
+
+/* What a key of ncurses does. */
+static enum swz_command key_command(int key)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].key == key)
+			return known[i].command;
+	return SWZ_KEY_UNKNOWN;
+}
+
+/* The list of them, ended by NULL. */
+static const char *const *key_help(void)
+{
+	static const char *const help[] = {
+		"Up Down     select a row; the selection follows it",
+		"PgUp PgDn   a screen of rows",
+		"Home End    first, last row",
+		"Enter       callers, callees; functions of a module, thread; "
+		"watch a process",
+		"Right Left  open, close the selected part of a tree",
+		"Esc         back; from functions to the list of processes",
+		"f t m       functions, threads, modules",
+		"o           the last lines that the program has written",
+		"/           show only rows with a text in them; Esc: all",
+		"< >         sort by another column",
+		"r           sort the other way round",
+		"a           figures since the beginning, or of the last round",
+		"s           functions of scripts alone, or all",
+		"p Space     freeze the screen; the program goes on",
+		"d           length of a round, in seconds",
+		"Ctrl-L      redraw the screen",
+		"?           this list",
+		"q           leave; the program goes on",
+		NULL,
+	};
+
+	return help;
+}
+
+/* --- the screen ---------------------------------------------------------- */
+
+/* One loop waits for keys, signals, the sampler and the next round. Nothing in
+ * it blocks but the reading of profiles, and the start of a sampler.
+ *
+ * Either a session is watched, or a list of processes is shown, of which one
+ * can be chosen; then Esc leads back to the list. */
 
 /* The first figures are there sooner than those of a whole round. */
 #define FIRST_ROUNDS 2
@@ -54,7 +149,7 @@ struct screen {
 static const char *const *lines_of(struct screen *s)
 {
 	if (s->page.kind == SWZ_PAGE_HELP)
-		return swz_key_help();
+		return key_help();
 	if (s->page.kind != SWZ_PAGE_OUTPUT || !s->session)
 		return NULL;
 	free(s->output);
@@ -349,7 +444,7 @@ static void erase_character(char *text)
 
 static void type(struct screen *s, int key)
 {
-	enum swz_command command = swz_key_command(key);
+	enum swz_command command = key_command(key);
 	size_t length = strlen(s->input);
 
 	if (command == SWZ_KEY_ENTER) {
@@ -384,7 +479,7 @@ static void show_output(struct screen *s)
 				   "started here is not known");
 }
 
-static void move(struct screen *s, enum swz_command command)
+static void move_by_key(struct screen *s, enum swz_command command)
 {
 	int64_t page = (int64_t)swz_paint_rows();
 	int64_t all = (int64_t)s->page.row_count;
@@ -395,6 +490,16 @@ static void move(struct screen *s, enum swz_command command)
 				: command == SWZ_KEY_PAGE_DOWN ? page
 				: command == SWZ_KEY_FIRST     ? -all
 							       : all);
+}
+
+static void toggle_script(struct screen *s)
+{
+	if (!s->session)
+		return;
+	swz_top_session_script(s->session);
+	snprintf(s->message, sizeof(s->message), "%s",
+		 s->session->live.script ? "Functions of scripts alone"
+					 : "All functions");
 }
 
 static int32_t selected_pid(const struct screen *s)
@@ -415,7 +520,7 @@ static void obey(struct screen *s, enum swz_command command)
 	case SWZ_KEY_PAGE_DOWN:
 	case SWZ_KEY_FIRST:
 	case SWZ_KEY_LAST:
-		move(s, command);
+		move_by_key(s, command);
 		break;
 	case SWZ_KEY_ENTER:
 		if (s->page.kind == SWZ_PAGE_PROCESSES)
@@ -464,6 +569,9 @@ static void obey(struct screen *s, enum swz_command command)
 	case SWZ_KEY_WHOLE:
 		s->page.whole = !s->page.whole;
 		break;
+	case SWZ_KEY_SCRIPT:
+		toggle_script(s);
+		break;
 	case SWZ_KEY_FREEZE:
 		s->frozen = !s->frozen;
 		break;
@@ -496,7 +604,7 @@ static void read_keys(struct screen *s)
 		if (s->prompt)
 			type(s, key);
 		else
-			obey(s, swz_key_command(key));
+			obey(s, key_command(key));
 	}
 	if (any && !s->leaves)
 		fill(s);

@@ -1,10 +1,46 @@
 #ifndef SWZ_TOP_SCREEN_H
 #define SWZ_TOP_SCREEN_H
 
-/* swizzle-top without -b. */
+/* The keys of swizzle-top's screen. */
 
 #include "top/session.h"
 #include "top/terminal.h"
+
+/* --- keys ---------------------------------------------------------------- */
+
+enum swz_command {
+	SWZ_KEY_UNKNOWN,
+	SWZ_KEY_UP,
+	SWZ_KEY_DOWN,
+	SWZ_KEY_PAGE_UP,
+	SWZ_KEY_PAGE_DOWN,
+	SWZ_KEY_FIRST,
+	SWZ_KEY_LAST,
+	SWZ_KEY_ENTER,
+	SWZ_KEY_OPEN,
+	SWZ_KEY_CLOSE,
+	SWZ_KEY_BACK,
+	SWZ_KEY_FUNCTIONS,
+	SWZ_KEY_THREADS,
+	SWZ_KEY_MODULES,
+	SWZ_KEY_OUTPUT,
+	SWZ_KEY_FILTER,
+	SWZ_KEY_SORT_LEFT,
+	SWZ_KEY_SORT_RIGHT,
+	SWZ_KEY_REVERSE,
+	SWZ_KEY_WHOLE,
+	SWZ_KEY_SCRIPT,
+	SWZ_KEY_FREEZE,
+	SWZ_KEY_DELAY,
+	SWZ_KEY_REDRAW,
+	SWZ_KEY_KILL,
+	SWZ_KEY_HELP,
+	SWZ_KEY_LEAVE
+};
+
+/* --- the screen ---------------------------------------------------------- */
+
+/* swizzle-top without -b. */
 
 /* Shows round by round until the user leaves, or so many rounds are over. What
  * has ended stays on the screen. The terminal was opened. Where OPTIONS want

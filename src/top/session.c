@@ -1,24 +1,282 @@
+#include "top/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "swizzle/format.h"
+#include "base/syscall.h"
+#include "launch/program.h"
+#include "top/live.h"
+#include "top/process_list.h"
+#include "top/sampler_process.h"
+#include "top/top_options.h"
+#include "util/figures.h"
+#include "util/memory.h"
+#include "watch/proc_task.h"
+
+/* --- output of the program ----------------------------------------------- */
+
+#define SHOWN_BYTES 65536u    /* on the screen */
+#define MOST_BYTES (1u << 20) /* behind it */
+
+static int make_temporary(struct swz_program_output *output)
+{
+	const char *folder = getenv("TMPDIR");
+
+	output->path = swz_print("%s/swizzle-top.out.XXXXXX",
+				 folder && *folder ? folder : "/tmp");
+	output->temporary = true;
+	return mkostemp(output->path, O_APPEND | O_CLOEXEC);
+}
+
+/* Opens the file to be written, if standard output or error is a terminal; -1:
+ * neither is. WANTED: its path, or NULL. Dies where it cannot be made. */
+static int program_output_open(struct swz_program_output *output,
+			       const char *wanted)
+{
+	int fd;
+
+	*output = (struct swz_program_output){0};
+	if (!wanted && !isatty(STDOUT_FILENO) && !isatty(STDERR_FILENO))
+		return -1;
+	if (wanted) {
+		output->path = swz_duplicate(wanted);
+		fd = open(wanted,
+			  O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+			  0666);
+	} else {
+		fd = make_temporary(output);
+	}
+	if (fd < 0)
+		swz_die(SWZ_CANNOT_RUN,
+			"cannot write the program's output to %s: %s. Name "
+			"another file by -o",
+			output->path, strerror(errno));
+	return fd;
+}
+
+/* The end of the file, SHOWN_BYTES of it at most. */
+static char *read_end(const char *path)
+{
+	char *text = swz_allocate(SHOWN_BYTES + 1, 1);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	off_t from = 0;
+	ssize_t n = 0;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		if (st.st_size > SHOWN_BYTES)
+			from = st.st_size - SHOWN_BYTES;
+		n = pread(fd, text, SHOWN_BYTES, from);
+	}
+	if (fd >= 0)
+		close(fd);
+	for (ssize_t i = 0; i < n; i++)
+		if (!text[i] || text[i] == '\t')
+			text[i] = text[i] ? ' ' : '?';
+	text[n > 0 ? n : 0] = '\0';
+	if (from) { /* the first line may have been cut */
+		char *line = strchr(text, '\n');
+
+		if (line)
+			memmove(text, line + 1, strlen(line + 1) + 1);
+	}
+	return text;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t count = 1;
+
+	for (; (text = strchr(text, '\n')); text++)
+		count++;
+	return count;
+}
+
+/* Pointers, and behind them the text. */
+char **swz_program_output_lines(const struct swz_program_output *output)
+{
+	char *text = output->path ? read_end(output->path) : swz_duplicate("");
+	size_t size = strlen(text) + 1, most = count_lines(text) + 1, count = 0;
+	char **lines = swz_allocate(1, most * sizeof(*lines) + size);
+	char *at = memcpy(lines + most, text, size);
+
+	free(text);
+	while (*at) {
+		char *end = strchrnul(at, '\n');
+		bool last = !*end;
+
+		*end = '\0';
+		lines[count++] = at;
+		at = last ? end : end + 1;
+	}
+	return lines;
+}
+
+static void copy(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char bytes[4096];
+	size_t n;
+
+	if (!file)
+		return;
+	while ((n = fread(bytes, 1, sizeof(bytes), file)) > 0)
+		(void)!fwrite(bytes, 1, n, stdout);
+	fflush(stdout);
+	fclose(file);
+}
+
+void swz_program_output_show(struct swz_program_output *output, bool ended)
+{
+	char size[SWZ_FIGURE_BYTES];
+	struct stat st;
+
+	if (!output->path || stat(output->path, &st) != 0)
+		return;
+	if (output->temporary && ended && st.st_size <= MOST_BYTES) {
+		if (isatty(STDOUT_FILENO))
+			copy(output->path);
+		(void)unlink(output->path);
+	} else if (st.st_size || !ended) {
+		fprintf(stderr,
+			"swizzle: what the program %s is in %s (%s bytes)\n",
+			ended ? "has written" : "writes", output->path,
+			swz_figure_count(size, (uint64_t)st.st_size));
+	}
+	free(output->path);
+	*output = (struct swz_program_output){0};
+}
+
+/* The program was never executed. */
+static void program_output_drop(struct swz_program_output *output)
+{
+	if (output->path && output->temporary)
+		(void)unlink(output->path);
+}
+
+/* --- a program that was started ------------------------------------------ */
+
+static void leave_terminal(int output)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* the keys are not the program's, nor are the terminal's signals */
+	setsid();
+	if (null >= 0 && isatty(STDIN_FILENO))
+		(void)dup2(null, STDIN_FILENO);
+	for (int fd = STDOUT_FILENO; output >= 0 && fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			(void)dup2(output, fd);
+}
+
+/* Starts a process that waits before it executes PROGRAM. With HIDDEN the
+ * screen has the terminal: what the program would write there goes to the file
+ * OUTPUT (NULL: a temporary one), and the terminal is not its input. Dies
+ * where the program cannot be had. */
+static void top_start(struct swz_top_started *started, char **program,
+		      bool hidden, const char *output_path)
+{
+	int gate[2], output = -1;
+	char *path, byte;
+
+	*started = (struct swz_top_started){.go = -1};
+	if (!**program)
+		swz_die(SWZ_NOT_FOUND, "'': not found");
+	path = swz_program_find(*program, *program);
+	swz_program_check(path, *program, true);
+	if (hidden)
+		output = program_output_open(&started->output, output_path);
+	if (pipe2(gate, O_CLOEXEC) != 0 || (started->pid = fork()) < 0)
+		swz_die(SWZ_CANNOT_RUN, "cannot start %s: %s", *program,
+			strerror(errno));
+	if (started->pid == 0) {
+		close(gate[1]);
+		if (hidden)
+			leave_terminal(output);
+		if (read(gate[0], &byte, 1) != 1)
+			_exit(SWZ_CANNOT_RUN);
+		close(gate[0]);
+		swz_program_execute(path, program);
+	}
+	close(gate[0]);
+	if (output >= 0)
+		close(output);
+	started->go = gate[1];
+}
+
+/* Lets it execute the program. */
+static void top_go(struct swz_top_started *started)
+{
+	(void)!write(started->go, "", 1);
+	close(started->go);
+	started->go = -1;
+}
+
+static void note(struct swz_top_started *started, int status)
+{
+	started->ended = true;
+	started->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+					      : WEXITSTATUS(status);
+}
+
+/* Notes its end, if it has ended. */
+static void top_look(struct swz_top_started *started)
+{
+	int status;
+
+	if (started->pid && !started->ended &&
+	    waitpid(started->pid, &status, WNOHANG) == started->pid)
+		note(started, status);
+}
+
+void swz_top_await(struct swz_top_started *started)
+{
+	sigset_t ending;
+	int status;
+
+	if (!started->pid || started->ended)
+		return;
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGHUP);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &ending, NULL);
+	while (waitpid(started->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return;
+	note(started, status);
+}
+
+/* It never executed the program. */
+static void top_give_up(struct swz_top_started *started)
+{
+	if (started->go >= 0)
+		close(started->go);
+	started->go = -1;
+	program_output_drop(&started->output);
+	if (started->pid)
+		(void)waitpid(started->pid, NULL, 0);
+}
+
+/* --- a session ----------------------------------------------------------- */
+
 /* Exact counts are shown if the first process has a profile: then only the
  * profiles of its run count, since samples and calls do not add up. A program
  * that is started gets its profile a moment after its start (swizzle-top
  * swizzle-run PROGRAM), so it is looked for again and again. */
-
-#include "top/session.h"
-
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/sysinfo.h>
-
-#include "base/process_start.h"
-#include "launch/program.h"
-#include "profile/support/figures.h"
-#include "profile/support/memory.h"
-#include "top/processes.h"
-#include "watch/clock.h"
-#include "watch/proc_task.h"
-#include "watch/process_check.h"
 
 /* Each thread has one for each processor, which the kernel makes one by one: in
  * a second some 40,000. */
@@ -88,15 +346,15 @@ static void start_program(struct swz_top_session *s, bool screen)
 	char *problem;
 	int status;
 
-	swz_top_start(&s->started, s->options.program, screen,
-		      s->options.output);
+	top_start(&s->started, s->options.program, screen, s->options.output);
 	s->pid = s->started.pid;
 	swz_live_begin(&s->live, true, swz_watch_now());
+	s->live.script = s->options.script;
 	if (!use_samples(s, &status, &problem)) {
-		swz_top_give_up(&s->started);
+		top_give_up(&s->started);
 		swz_die(status, "%s", problem);
 	}
-	swz_top_go(&s->started);
+	top_go(&s->started);
 	s->command = swz_duplicate(*s->options.program);
 }
 
@@ -116,6 +374,7 @@ bool swz_top_session_watch(struct swz_top_session *s,
 	}
 	exact = find_profile(s);
 	swz_live_begin(&s->live, !exact, swz_watch_now());
+	s->live.script = s->options.script;
 	if (!exact && !use_samples(s, status, problem)) {
 		swz_top_session_end(s);
 		zero(s, options);
@@ -186,6 +445,12 @@ void swz_top_session_only(struct swz_top_session *s, int32_t pid, int32_t tid)
 	s->restarted = true;
 }
 
+void swz_top_session_script(struct swz_top_session *s)
+{
+	s->options.script = s->live.script = !s->live.script;
+	swz_top_session_only(s, s->live.only_pid, s->live.only_tid);
+}
+
 static bool goes_on(const struct swz_live_source *source)
 {
 	return swz_process_start(source->pid) == source->process_start &&
@@ -220,13 +485,14 @@ static void switch_to_exact(struct swz_top_session *s)
 	swz_top_sampler_end(&s->sampler);
 	swz_live_free(&s->live);
 	swz_live_begin(&s->live, false, began_ns);
+	s->live.script = s->options.script;
 }
 
 void swz_top_session_look(struct swz_top_session *s)
 {
 	if (s->live.samples && s->started.pid && find_profile(s))
 		switch_to_exact(s);
-	swz_top_look(&s->started);
+	top_look(&s->started);
 }
 
 /* ------------------------------------------------------------- rounds */
@@ -273,7 +539,7 @@ void swz_top_session_take(struct swz_top_session *s)
 		read_profiles(s);
 	}
 	swz_live_end_round(&s->live, swz_watch_now());
-	swz_top_look(&s->started);
+	top_look(&s->started);
 }
 
 bool swz_top_session_has_ended(const struct swz_top_session *s)

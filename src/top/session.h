@@ -1,18 +1,53 @@
 #ifndef SWZ_TOP_SESSION_H
 #define SWZ_TOP_SESSION_H
 
-/* What swizzle-top watches, from its begin to its end: it decides whether
- * samples are taken or profiles are read, and fills the figures round by round.
- */
+/* What the program writes while the screen has the terminal: it goes to a
+ * file, of the user's choice or a temporary one. */
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "swizzle/format.h"
 #include "top/live.h"
-#include "top/options.h"
 #include "top/sampler_process.h"
-#include "top/started.h"
+#include "top/top_options.h"
+
+/* --- output of the program ----------------------------------------------- */
+
+struct swz_program_output {
+	char *path; /* NULL: the program does not write to the terminal */
+	bool temporary;
+};
+
+/* The last lines in it, ended by NULL; to be freed as one. */
+char **swz_program_output_lines(const struct swz_program_output *output);
+
+/* The screen is gone. A temporary file whose program has ended is shown and
+ * removed, unless it is long; of any other one it is said where it is. */
+void swz_program_output_show(struct swz_program_output *output, bool ended);
+
+/* --- a program that was started ------------------------------------------ */
+
+/* The program that swizzle-top starts: its child. */
+
+struct swz_top_started {
+	pid_t pid; /* 0: none was started */
+	int go;    /* closed: the program may begin; -1 */
+	struct swz_program_output output;
+	bool ended;
+	int status; /* as exit statuses are: 128 and the signal */
+};
+
+/* Waits until it has ended. SIGHUP, SIGINT and SIGTERM end swizzle-top
+ * meanwhile. */
+void swz_top_await(struct swz_top_started *started);
+
+/* --- a session ----------------------------------------------------------- */
+
+/* What swizzle-top watches, from its begin to its end: it decides whether
+ * samples are taken or profiles are read, and fills the figures round by round.
+ */
 
 struct swz_top_session {
 	struct swz_top_options options;
@@ -55,6 +90,9 @@ void swz_top_session_take(struct swz_top_session *session);
 /* Figures of that thread alone from now on; 0, 0: of all again. */
 void swz_top_session_only(struct swz_top_session *session, int32_t pid,
 			  int32_t tid);
+
+/* Functions of scripts alone, or all of them again: figures begin anew. */
+void swz_top_session_script(struct swz_top_session *s);
 
 /* Whether all that is watched has ended, as far as that can be seen between
  * rounds. */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "launch/program.h"
-#include "profile/support/style.h"
+#include "util/figures.h"
 
 /* ncurses waits so long for what may follow Escape. */
 #define ESCAPE_MS 25

@@ -7,6 +7,9 @@
 #include "watch/code_file.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +19,99 @@
 
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
-#include "profile/support/memory.h"
-#include "watch/elf_tables.h"
+#include "util/memory.h"
+#include "watch/unwind/elf_copy.h"
+
+/* --- tables of ELF files ------------------------------------------------- */
+
+/* The tables of an ELF file that tell functions and libraries, copied when it
+ * is first asked for. Never mapped: whoever looks at a mapped file that
+ * somebody cuts off gets SIGBUS. Bytes that the file does not have any more are
+ * zeros. */
+
+struct elf_tables {
+	struct swz_elf elf; /* a view of the copy */
+	struct swz_elf_copy copy;
+	int fd; /* what is missing in the copy is read from it; -1: nothing */
+};
+
+/* Copies a part; bytes that cannot be read are zeros, and say nothing. A file
+ * of which sections lie on top of each other, thousands of times, is not worth
+ * the time. */
+static void copy_part(struct elf_tables *tables, uint64_t offset, uint64_t size)
+{
+	if (size <= tables->copy.size &&
+	    tables->copy.copied <= tables->copy.size)
+		(void)!swz_elf_copy_read(&tables->copy, tables->fd, offset,
+					 size);
+}
+
+static void copy_section(struct elf_tables *tables, const Elf64_Shdr *section)
+{
+	if (section && section->sh_type != SHT_NOBITS)
+		copy_part(tables, section->sh_offset, section->sh_size);
+}
+
+static void copy_notes(struct elf_tables *tables)
+{
+	const struct swz_elf *elf = &tables->elf;
+
+	for (size_t i = 0; i < elf->segment_count; i++)
+		if (elf->segments[i].p_type == PT_NOTE)
+			copy_part(tables, elf->segments[i].p_offset,
+				  elf->segments[i].p_filesz);
+	copy_section(tables, swz_elf_section(elf, ".note.gnu.build-id"));
+}
+
+/* Copies, once, symbols, .dynamic and .eh_frame, and closes the file. */
+static void elf_tables_copy(struct elf_tables *tables)
+{
+	const struct swz_elf *elf = &tables->elf;
+
+	if (tables->fd < 0)
+		return;
+	for (size_t i = 0; i < elf->section_count; i++) {
+		const Elf64_Shdr *s = &elf->sections[i];
+
+		if (s->sh_type != SHT_SYMTAB && s->sh_type != SHT_DYNSYM &&
+		    s->sh_type != SHT_DYNAMIC)
+			continue;
+		copy_section(tables, s);
+		if (s->sh_link < elf->section_count)
+			copy_section(tables, &elf->sections[s->sh_link]);
+	}
+	copy_section(tables, swz_elf_section(elf, ".eh_frame"));
+	if (!elf->section_count)
+		swz_elf_copy_segments(&tables->copy, tables->fd);
+	close(tables->fd);
+	tables->fd = -1;
+}
+
+/* Copies the header, segments, the table of sections, and notes. Takes over FD.
+ * False: it is no ELF file for x86-64, and FD is closed. */
+static bool elf_tables_open(struct elf_tables *tables, int fd)
+{
+	memset(tables, 0, sizeof(*tables));
+	tables->fd = fd;
+	if (!swz_elf_copy_open(&tables->copy, fd)) {
+		close(fd);
+		tables->fd = -1;
+		return false;
+	}
+	tables->elf = tables->copy.elf;
+	copy_notes(tables);
+	return true;
+}
+
+static void elf_tables_close(struct elf_tables *tables)
+{
+	if (tables->fd >= 0)
+		close(tables->fd);
+	tables->fd = -1;
+	swz_elf_copy_close(&tables->copy);
+}
+
+/* --- files of code ------------------------------------------------------- */
 
 struct range {
 	uint64_t start, end;
@@ -28,7 +122,7 @@ struct range {
 };
 
 struct swz_code_private {
-	struct swz_elf_tables tables;
+	struct elf_tables tables;
 	bool indexed;
 	struct range *ranges;
 	size_t count, capacity;
@@ -38,28 +132,6 @@ static struct swz_code_file **files;
 static size_t file_count, file_capacity;
 
 /* ------------------------------------------------------------- opening */
-
-static int open_as(int32_t pid, const char *path, uint64_t inode)
-{
-	char *names[2] = {swz_print("/proc/%d/root%s", (int)pid, path),
-			  swz_duplicate(path)};
-	int fd = -1;
-
-	for (int i = 0; i < 2; i++) {
-		struct stat st;
-
-		if (fd < 0 && path[0] == '/')
-			fd = open(names[i],
-				  O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-		if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-				(inode && st.st_ino != inode))) {
-			close(fd);
-			fd = -1;
-		}
-		free(names[i]);
-	}
-	return fd;
-}
 
 static void read_segments(struct swz_code_file *file)
 {
@@ -85,7 +157,7 @@ static void read_file(struct swz_code_file *file, int fd)
 	struct swz_code_private *own = file->own;
 	struct swz_bytes id;
 
-	if (!swz_elf_tables_open(&own->tables, fd))
+	if (!elf_tables_open(&own->tables, fd))
 		return;
 	file->readable = true;
 	read_segments(file);
@@ -112,31 +184,47 @@ static void read_vdso(struct swz_code_file *file)
 	read_segments(file);
 }
 
-struct swz_code_file *swz_code_file_of(int32_t pid, const char *path,
-				       uint64_t inode)
+struct swz_code_file *swz_code_file_of(const struct swz_mapped_file *mapped)
 {
+	size_t length = swz_mapped_path_length(mapped->path);
 	struct swz_code_file *file;
-	int fd;
+	char *opened = NULL;
+	struct stat st;
+	int fd = -1;
 
 	for (size_t i = 0; i < file_count; i++)
-		if (files[i]->inode == inode &&
-		    strcmp(files[i]->path, path) == 0)
+		if (files[i]->inode == mapped->inode &&
+		    swz_mapped_path_length(files[i]->path) == length &&
+		    memcmp(files[i]->path, mapped->path, length) == 0)
 			return files[i];
 	file = swz_allocate(1, sizeof(*file));
 	file->own = swz_allocate(1, sizeof(*file->own));
-	file->path = swz_duplicate(path);
-	file->inode = inode;
-	file->in_memory = strcmp(path, SWZ_VDSO) == 0;
+	file->path = swz_duplicate(mapped->path);
+	file->inode = mapped->inode;
+	file->in_memory = strcmp(mapped->path, SWZ_VDSO) == 0;
 	file->own->tables.fd = -1;
-	fd = file->in_memory ? -1 : open_as(pid, path, inode);
+	if (!file->in_memory && mapped->path[0] == '/')
+		fd = swz_mapped_file_open(mapped, &st, &opened);
 	if (file->in_memory)
 		read_vdso(file);
 	else if (fd >= 0)
 		read_file(file, fd);
+	/* (a file may really have such a name) */
+	if (!opened || !opened[swz_mapped_path_length(opened)])
+		file->path[length] = '\0';
+	free(opened);
 	swz_grow(&files, &file_capacity, file_count,
 		 sizeof(struct swz_code_file *));
 	files[file_count++] = file;
 	return file;
+}
+
+bool swz_code_file_is_gone(const struct swz_code_file *file)
+{
+	struct stat st;
+
+	return file->in_memory || stat(file->path, &st) != 0 ||
+	       (file->inode && st.st_ino != file->inode);
 }
 
 void swz_code_files_close(void)
@@ -144,7 +232,7 @@ void swz_code_files_close(void)
 	for (size_t i = 0; i < file_count; i++) {
 		struct swz_code_private *own = files[i]->own;
 
-		swz_elf_tables_close(&own->tables);
+		elf_tables_close(&own->tables);
 		free(own->ranges);
 		free(own);
 		free(files[i]->path);
@@ -158,23 +246,7 @@ void swz_code_files_close(void)
 bool swz_code_file_address(const struct swz_code_file *file, uint64_t offset,
 			   uint64_t *address)
 {
-	const struct swz_elf *elf = &file->own->tables.elf;
-	const uint64_t page = 4096;
-
-	for (int executable = 1; executable >= 0; executable--)
-		for (size_t i = 0; i < elf->segment_count; i++) {
-			const Elf64_Phdr *s = &elf->segments[i];
-			uint64_t from = s->p_offset & -page;
-
-			if (s->p_type != PT_LOAD ||
-			    (executable && !(s->p_flags & PF_X)) ||
-			    offset < from ||
-			    offset >= s->p_offset + s->p_filesz)
-				continue;
-			*address = s->p_vaddr - s->p_offset + offset;
-			return true;
-		}
-	return false;
+	return swz_elf_mapped_at(&file->own->tables.elf, offset, true, address);
 }
 
 /* ----------------------------------------------------------- functions */
@@ -204,7 +276,7 @@ static void add_symbols(struct swz_code_private *own, uint32_t table)
 	struct swz_elf_symbol symbol;
 	size_t length;
 
-	if (swz_elf_symbols_open(&it, &own->tables.elf, table) != SWZ_OK)
+	if (!swz_elf_copy_symbols(&own->tables.elf, table, &it))
 		return;
 	while (swz_elf_symbols_next(&it, &symbol))
 		if ((symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC) &&
@@ -221,18 +293,35 @@ static void add_symbols(struct swz_code_private *own, uint32_t table)
 					 .rank = symbol.size ? 0 : 2});
 }
 
+/* By the section's name, or by the segment that leads to it. */
+static struct swz_eh_frame find_frames(const struct swz_elf *elf)
+{
+	const Elf64_Shdr *section = swz_elf_section(elf, ".eh_frame");
+	struct swz_eh_frame frames = {{NULL, 0}, 0};
+
+	if (section) {
+		frames.bytes = swz_elf_section_bytes(elf, section);
+		frames.address = section->sh_addr;
+	}
+	for (size_t i = 0; i < elf->segment_count && !section; i++) {
+		const Elf64_Phdr *s = &elf->segments[i];
+
+		if (s->p_type == PT_GNU_EH_FRAME)
+			frames = swz_eh_frame_by_header(
+				elf,
+				&(struct swz_eh_frame_header){
+					swz_elf_bytes_from(elf, s->p_vaddr),
+					s->p_vaddr});
+	}
+	return frames;
+}
+
 static void add_fdes(struct swz_code_private *own)
 {
-	const Elf64_Shdr *section = swz_elf_section(&own->tables.elf,
-						    ".eh_frame");
+	struct swz_eh_frame frames = find_frames(&own->tables.elf);
 	struct swz_fde_iterator it;
-	struct swz_eh_frame frames;
 	struct swz_fde fde;
 
-	if (!section)
-		return;
-	frames.bytes = swz_elf_section_bytes(&own->tables.elf, section);
-	frames.address = section->sh_addr;
 	swz_fde_begin(&it, &frames);
 	while (swz_fde_next(&it, &fde))
 		if (fde.start + fde.size > fde.start)
@@ -303,23 +392,60 @@ static struct range *range_at(struct swz_code_private *own, uint64_t address,
 	return &own->ranges[low - 1];
 }
 
-const char *swz_code_file_name(const struct swz_code_file *file,
-			       uint64_t address)
+/* The lower one of two names of one place is taken: as swizzle-dump does, since
+ * people say malloc, not __libc_malloc; of the vdso's the one that is not that
+ * of libc's function. */
+static int name_rank(const struct swz_code_file *file,
+		     const struct swz_elf_symbol *symbol)
 {
-	const char *found = NULL;
+	int rank = symbol->binding == STB_LOCAL ? 2 : 0;
+
+	if (file->in_memory)
+		return symbol->binding != STB_GLOBAL;
+	return (rank * 4 + (int)strspn(symbol->name, "_")) * 2 +
+	       (symbol->binding == STB_WEAK);
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+void swz_code_file_names(const struct swz_code_file *file,
+			 const uint64_t *addresses, const char **names,
+			 size_t count)
+{
+	static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
+	int *ranks = swz_allocate(count, sizeof(*ranks));
 	struct swz_elf_symbols it;
 	struct swz_elf_symbol symbol;
 
-	if (!file->in_memory || !file->readable ||
-	    swz_elf_symbols_open(&it, &file->own->tables.elf, SHT_DYNSYM) !=
-		    SWZ_OK)
-		return NULL;
-	/* (its other name is that of libc's function) */
-	while (swz_elf_symbols_next(&it, &symbol))
-		if (symbol.type == STT_FUNC && symbol.value == address &&
-		    (!found || symbol.binding == STB_GLOBAL))
-			found = symbol.name;
-	return found;
+	memset(names, 0, count * sizeof(*names));
+	for (size_t i = 0; i < 2 && file->readable; i++) {
+		if (!swz_elf_copy_symbols(&file->own->tables.elf, tables[i],
+					  &it))
+			continue;
+		while (swz_elf_symbols_next(&it, &symbol)) {
+			const uint64_t *at;
+			size_t n;
+
+			if ((symbol.type != STT_FUNC &&
+			     symbol.type != STT_GNU_IFUNC) ||
+			    symbol.section == SHN_UNDEF || !symbol.name[0])
+				continue;
+			at = bsearch(&symbol.value, addresses, count,
+				     sizeof(*addresses), by_address);
+			n = at ? (size_t)(at - addresses) : 0;
+			if (!at ||
+			    (names[n] && name_rank(file, &symbol) >= ranks[n]))
+				continue;
+			names[n] = symbol.name;
+			ranks[n] = name_rank(file, &symbol);
+		}
+	}
+	free(ranks);
 }
 
 /* The function that a cold part is of: the only one that is called so. */
@@ -354,7 +480,7 @@ static bool symbol_in(const struct swz_code_private *own, uint32_t table,
 	struct swz_elf_symbols it;
 	struct swz_elf_symbol symbol;
 
-	if (swz_elf_symbols_open(&it, &own->tables.elf, table) != SWZ_OK)
+	if (!swz_elf_copy_symbols(&own->tables.elf, table, &it))
 		return false;
 	while (swz_elf_symbols_next(&it, &symbol))
 		if (symbol.section != SHN_UNDEF &&
@@ -370,7 +496,7 @@ bool swz_code_file_symbol(const struct swz_code_file *file, const char *name,
 {
 	if (!file->readable)
 		return false;
-	swz_elf_tables_copy(&file->own->tables);
+	elf_tables_copy(&file->own->tables);
 	return symbol_in(file->own, SHT_DYNSYM, name, address) ||
 	       symbol_in(file->own, SHT_SYMTAB, name, address);
 }
@@ -380,13 +506,19 @@ bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
 {
 	struct swz_bytes bytes = {0};
 	bool good = false;
+	struct stat st;
+	char *opened;
 	int fd;
 
 	if (file->readable && !file->in_memory)
 		bytes = swz_elf_bytes_at(&file->own->tables.elf, address, size);
 	if (!size || bytes.size != size)
 		return false;
-	fd = open_as(0, file->path, file->inode);
+	fd = swz_mapped_file_open(
+		&(struct swz_mapped_file){.inode = file->inode,
+					  .path = file->path},
+		&st, &opened);
+	free(opened);
 	if (fd >= 0) {
 		good = pread(fd, into, size,
 			     bytes.data - file->own->tables.elf.file.data) ==
@@ -405,7 +537,7 @@ bool swz_code_file_needs(const struct swz_code_file *file, const char *library)
 
 	if (!file->readable)
 		return false;
-	swz_elf_tables_copy(&file->own->tables);
+	elf_tables_copy(&file->own->tables);
 	dynamic = swz_elf_section(elf, ".dynamic");
 	if (!dynamic || dynamic->sh_link >= elf->section_count)
 		return false;
@@ -430,7 +562,7 @@ static void index_file(struct swz_code_file *file)
 	own->indexed = true;
 	if (!file->readable)
 		return;
-	swz_elf_tables_copy(&own->tables);
+	elf_tables_copy(&own->tables);
 	add_symbols(own, SHT_SYMTAB);
 	add_symbols(own, SHT_DYNSYM);
 	add_fdes(own);

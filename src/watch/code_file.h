@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "swizzle/format.h"
+#include "watch/unwind/elf_copy.h"
 
 #define SWZ_VDSO "[vdso]"
 
@@ -19,22 +19,21 @@ struct swz_code_function {
 };
 
 struct swz_code_file {
-	char *path; /* as the process names it */
+	char *path; /* as the process names it; without " (deleted)" */
 	uint64_t inode;
-	bool readable;  /* it was opened, and is an ELF file for x86-64 */
-	bool in_memory; /* the vdso */
-	uint64_t first; /* the lowest ELF virtual address of its segments */
-	uint64_t past;  /* the end of the highest */
+	bool readable;   /* it was opened, and is an ELF file for x86-64 */
+	bool in_memory;  /* the vdso */
+	uint64_t first;  /* the lowest ELF virtual address of its segments */
+	uint64_t past;   /* the end of the highest */
+	int interpreter; /* script_frames.c: 1: it is one, -1: it is none */
 	uint8_t build_id[32];
 	uint32_t build_id_bytes;
 	struct swz_code_private *own;
 };
 
-/* The file at PATH as process PID sees it (its root may be another one); INODE
- * 0: not known. Opened at the first call for it and kept. Never NULL: of what
- * cannot be read `readable` is false. */
-struct swz_code_file *swz_code_file_of(int32_t pid, const char *path,
-				       uint64_t inode);
+/* A file that is mapped. Opened at the first call for it and kept. Never NULL:
+ * of what cannot be read `readable` is false. */
+struct swz_code_file *swz_code_file_of(const struct swz_mapped_file *mapped);
 
 /* Where the file's byte at OFFSET, which is mapped to be executed, has its
  * place in the ELF address space. False: in no segment. */
@@ -55,13 +54,18 @@ bool swz_code_file_symbol(const struct swz_code_file *file, const char *name,
 bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
 			 void *into, size_t size);
 
-/* Whether the file needs a library whose name begins so (DT_NEEDED). */
+/* True if the file needs a library whose name begins so (DT_NEEDED). */
 bool swz_code_file_needs(const struct swz_code_file *file, const char *library);
 
-/* The vdso is in no file, so its names have to be taken along: that of the
- * function at an ELF virtual address, or NULL. */
-const char *swz_code_file_name(const struct swz_code_file *file,
-			       uint64_t address);
+/* Whoever reads the profile will not find the file: it is the vdso, or it was
+ * removed or replaced, or lies where only its process sees it. */
+bool swz_code_file_is_gone(const struct swz_code_file *file);
+
+/* Sets NAMES[i] to the name of the function at the ELF virtual address
+ * ADDRESSES[i], which ascend; NULL: it has none. */
+void swz_code_file_names(const struct swz_code_file *file,
+			 const uint64_t *addresses, const char **names,
+			 size_t count);
 
 /* Gives all files back. */
 void swz_code_files_close(void);

@@ -5,11 +5,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "profile/support/memory.h"
+#include "util/memory.h"
 #include "watch/script_frames.h"
 
-/* A second; more are not to be had. */
-#define MOST_PAUSES 1000u
 #define MANY_FILES (1u << 20)
 
 /* Many processes, many descriptors; and what comes too late is lost. */
@@ -36,7 +34,7 @@ static bool wants_pauses(const struct swz_watch *watch)
 	char path[64], target[4096];
 	ssize_t n;
 
-	if (watch->options->engine || watch->options->rate > MOST_PAUSES ||
+	if (watch->options->engine || watch->options->rate > SWZ_MOST_PAUSES ||
 	    strcmp(watch->options->event, "cpu-clock") != 0)
 		return false;
 	if (watch->launched)
@@ -75,7 +73,9 @@ bool swz_engine_open(struct swz_watch *watch, const char **why_pause,
 	}
 	if (swz_pause_engine_open(watch, problem))
 		return true;
-	*problem = swz_print("--engine pause: %s", *problem);
+	*problem = swz_print("%s%s--engine pause: %s",
+			     *why_pause ? *why_pause : "",
+			     *why_pause ? "; " : "", *problem);
 	return false;
 }
 

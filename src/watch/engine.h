@@ -1,13 +1,16 @@
 #ifndef SWZ_WATCH_ENGINE_H
 #define SWZ_WATCH_ENGINE_H
 
-/* What takes samples. */
+/* The engines that take samples. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "watch/sampler.h"
+#include "launch/sampling.h"
 #include "watch/tasks.h"
+
+/* A second; more pauses are not to be had. */
+#define SWZ_MOST_PAUSES 1000u
 
 struct swz_watch {
 	const struct swz_sampling *options;
@@ -15,6 +18,8 @@ struct swz_watch {
 	struct swz_tasks tasks;
 	int32_t pid;     /* of the first process */
 	bool launched;   /* it has not executed its program yet */
+	bool is_launcher; /* the same, for who gets no pauses: swizzle-run is
+			   * no part of the run, and waits for helpers */
 	int pidfd;       /* of it */
 	int stop;        /* readable: the user wants it to end; or -1 */
 	uint64_t end_ns; /* CLOCK_MONOTONIC; UINT64_MAX: never */
@@ -37,6 +42,16 @@ void swz_engine_run(struct swz_watch *watch);
 bool swz_perf_engine_open(struct swz_watch *watch, const char **problem);
 /* Samples until all processes have ended, or it is to stop. */
 void swz_perf_engine_run(struct swz_watch *watch);
+
+/* True if a process may be stopped. */
+bool swz_pauses_permitted(int32_t pid);
+/* Between pauses, in nanoseconds. */
+uint64_t swz_pauses_period(const struct swz_watch *watch);
+/* From now on the threads of an image have samples by pauses, beside another
+ * engine: it tells of what begins and ends. */
+void swz_pauses_begin(struct swz_watch *watch, struct swz_image *image);
+/* Takes samples of such images. Returns when to do so again. */
+uint64_t swz_pauses_take(struct swz_watch *watch);
 
 bool swz_pause_engine_open(struct swz_watch *watch, const char **problem);
 void swz_pause_engine_run(struct swz_watch *watch);

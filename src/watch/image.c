@@ -4,23 +4,292 @@
 #include "watch/image.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/process_start.h"
-#include "profile/support/memory.h"
 #include "swizzle/format.h"
-#include "watch/hooked_frames.h"
+#include "swizzle/thunk.h"
+#include "base/printable.h"
+#include "base/syscall.h"
+#include "util/memory.h"
+#include "watch/code_file.h"
+#include "watch/counted_code.h"
 #include "watch/jit_functions.h"
-#include "watch/names/python_frames.h"
-#include "watch/names/ruby_frames.h"
-#include "watch/process_labels.h"
-#include "watch/scan.h"
+#include "watch/proc_task.h"
 #include "watch/script_frames.h"
+#include "watch/unwind/full_step.h"
+#include "watch/unwind/unwinder.h"
+
+/* --- labels of a process ------------------------------------------------- */
+
+/* The labels of another process, from the environment that it was given; and
+ * what swizzle-run was told to show (--caller). */
+
+/* As many levels of #! as the kernel takes. */
+#define MOST_LEVELS 5
+
+/* All of /proc/PID/environ, with a NUL behind it. */
+static char *read_environment(int32_t pid, size_t *size)
+{
+	char *path = swz_print("/proc/%d/environ", (int)pid), *text = NULL;
+	size_t capacity = 0, n;
+	FILE *file = fopen(path, "re");
+
+	free(path);
+	*size = 0;
+	do {
+		swz_grow(&text, &capacity, *size + 4096, 1);
+		n = file ? fread(text + *size, 1, 4096, file) : 0;
+		*size += n;
+	} while (n);
+	if (file)
+		fclose(file);
+	text[*size] = '\0';
+	return text;
+}
+
+/* A variable of the profiler's own, whatever the process was started with. */
+static const char caller[] = "SWIZZLE_CALLER=";
+
+static bool is_ours(const char *variable)
+{
+	return strncmp(variable, caller, sizeof(caller) - 1) == 0;
+}
+
+/* A text of the process at an address; to be freed. NULL: it cannot be read. */
+static char *read_text(int32_t pid, uint64_t address)
+{
+	char *path = swz_print("/proc/%d/mem", (int)pid), *text = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	free(path);
+	if (fd >= 0) {
+		/* behind it, at the end of the stack, little is mapped */
+		text = swz_allocate(PATH_MAX + 1, 1);
+		if (pread(fd, text, PATH_MAX, (off_t)address) <= 0)
+			*text = '\0';
+		close(fd);
+	}
+	return text;
+}
+
+/* The path that the kernel was asked to execute (AT_EXECFN). */
+static char *executed(int32_t pid)
+{
+	char *path = swz_print("/proc/%d/auxv", (int)pid), *text = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf64_auxv_t entry;
+
+	free(path);
+	while (fd >= 0 && !text &&
+	       read(fd, &entry, sizeof(entry)) == (ssize_t)sizeof(entry))
+		if (entry.a_type == AT_EXECFN)
+			text = read_text(pid, entry.a_un.a_val);
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+/* The interpreter that a script names, as a path within the process's root;
+ * NULL: it is no script. Takes PATH, which is within ours. */
+static char *interpreter_of(char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char line[256] = "", *from = line + 2;
+	struct stat st;
+
+	free(path);
+	if (fd >= 0) {
+		if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+		    pread(fd, line, sizeof(line) - 1, 0) < 0)
+			line[0] = '\0';
+		close(fd);
+	}
+	if (strncmp(line, "#!", 2) != 0)
+		return NULL;
+	from += strspn(from, " \t");
+	from[strcspn(from, " \t\n")] = '\0';
+	return swz_duplicate(from);
+}
+
+/* PATH of the process, as we reach it. */
+static char *reach(int32_t pid, const char *path)
+{
+	return swz_print(*path == '/' ? "/proc/%d/root%s" : "/proc/%d/cwd/%s",
+			 (int)pid, path);
+}
+
+static bool is_same_file(int32_t pid, const char *path, const char *other)
+{
+	char *there = reach(pid, path), *here = reach(pid, other);
+	struct stat a, b;
+	bool same = stat(there, &a) == 0 && stat(here, &b) == 0 &&
+		    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+
+	free(there);
+	free(here);
+	return same;
+}
+
+char *swz_process_called(int32_t pid, const char *file)
+{
+	char *path = file ? executed(pid) : NULL, *next;
+
+	for (int i = 0; path && *path && i < MOST_LEVELS; i++) {
+		if (is_same_file(pid, path, file))
+			return path;
+		next = interpreter_of(reach(pid, path));
+		free(path);
+		path = next;
+	}
+	free(path);
+	return NULL;
+}
+
+/* FILE is that of its program, or NULL. Where its environment may not be read
+ * only the host is known. */
+static void process_labels(int32_t pid, const char *file,
+			   struct swz_labels *labels)
+{
+	char *called;
+	size_t size, count = 0, capacity = 0;
+	char *text = read_environment(pid, &size), **list = NULL;
+
+	for (size_t at = 0; at < size; at += strlen(text + at) + 1) {
+		swz_grow(&list, &capacity, count + 1, sizeof(*list));
+		if (!is_ours(text + at))
+			list[count++] = text + at;
+	}
+	swz_grow(&list, &capacity, count + 2, sizeof(*list));
+	for (char **own = environ; *own; own++)
+		if (is_ours(*own))
+			list[count++] = *own;
+	list[count] = NULL;
+	swz_labels_read(labels, list);
+	called = swz_process_called(pid, file);
+	swz_labels_add_called(labels, called, file);
+	free(called);
+	free(list);
+	free(text);
+}
+
+/* --- frames of hooked functions ------------------------------------------ */
+
+/* Stacks of a process that runs under swizzle-run. The return addresses of its
+ * hooked functions are those of thunks, which know the real ones: see
+ * docs/internals/thunks.md. */
+
+/* A thunk lies in libswizzle.so's own address range, and so its address tells
+ * what it is. Its return address was written before the thunk was used, and
+ * stays: it may be read while the process goes on. When the process has ended
+ * what was read before is still known. */
+
+#define LIBRARY "/libswizzle.so"
+/* call *body(%rip); push return_address(%rip); push %rax; lea data(%rip), %rax
+ */
+static const uint8_t thunk_code[] = {
+	0xff, 0x15, 0xfa, 0xff, 0x0f, 0x00, /* data - 6 */
+	0xff, 0x35, 0xfc, 0xff, 0x0f, 0x00, /* data + 8 - 12 */
+	0x50, 0x48, 0x8d, 0x05, 0xec, 0xff, 0x0f, 0x00};
+_Static_assert(SWZ_THUNK_DATA_DISTANCE == 0x100000 &&
+		       SWZ_THUNK_REAL_RETURN == 8,
+	       "thunk code");
+
+static uint64_t read_thunk(int32_t pid, uint64_t thunk)
+{
+	uint8_t code[sizeof(thunk_code)];
+	uint64_t real;
+	struct iovec local[] = {{code, sizeof(code)}, {&real, sizeof(real)}};
+	struct iovec remote[] = {
+		{(void *)(uintptr_t)thunk, sizeof(code)},
+		{(void *)(uintptr_t)(thunk + SWZ_THUNK_DATA_DISTANCE +
+				     SWZ_THUNK_REAL_RETURN),
+		 sizeof(real)},
+	};
+
+	if (process_vm_readv(pid, local, 2, remote, 2, 0) !=
+		    (ssize_t)(sizeof(code) + sizeof(real)) ||
+	    memcmp(code, thunk_code, sizeof(code)) != 0)
+		return 0;
+	return real;
+}
+
+static uint64_t resolve(void *context, uint64_t return_address)
+{
+	struct swz_image *image = context;
+	struct swz_hooked_frames *hooked = &image->hooked;
+	uint32_t *known;
+	uint64_t real;
+
+	if (return_address < hooked->start || return_address >= hooked->end ||
+	    return_address % SWZ_THUNK_CODE_BYTES != SWZ_THUNK_T)
+		return 0;
+	real = read_thunk(image->pid, return_address - SWZ_THUNK_T);
+	if (!real) {
+		uint32_t before = swz_map_get(&hooked->by_thunk, return_address,
+					      0);
+
+		return before == SWZ_MAP_NONE ? 0 : hooked->returns[before];
+	}
+	known = swz_map_at(&hooked->by_thunk, return_address, 0);
+	if (*known == SWZ_MAP_NONE) {
+		*known = (uint32_t)hooked->count;
+		swz_grow(&hooked->returns, &hooked->capacity, hooked->count,
+			 sizeof(*hooked->returns));
+		hooked->count++;
+	}
+	hooked->returns[*known] = real;
+	return real;
+}
+
+/* A module was mapped; if it is libswizzle.so, the image's walks look through
+ * its thunks from now on. */
+static void hooked_frames_look_for(struct swz_image *image,
+				   const struct swz_image_module *module)
+{
+	const char *path = module->file->path;
+	size_t length = strlen(path), name = strlen(LIBRARY);
+	uint64_t address;
+
+	if (length < name || strcmp(path + length - name, LIBRARY) != 0 ||
+	    !swz_code_file_symbol(module->file,
+				  "swizzle_resolve_return_address", &address))
+		return;
+	image->hooked.start = module->start;
+	image->hooked.end = module->end;
+	swz_unwinder_resolve(image->unwinder, resolve, image);
+}
+
+/* The same for an image that was forked from one where they do. */
+static void hooked_frames_fork(struct swz_image *image,
+			       const struct swz_image *parent)
+{
+	image->hooked.start = parent->hooked.start;
+	image->hooked.end = parent->hooked.end;
+	if (image->hooked.end)
+		swz_unwinder_resolve(image->unwinder, resolve, image);
+}
+
+static void hooked_frames_free(struct swz_image *image)
+{
+	swz_map_free(&image->hooked.by_thunk);
+	free(image->hooked.returns);
+}
+
+/* --- images -------------------------------------------------------------- */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -36,7 +305,7 @@ struct swz_image *swz_image_create(int32_t pid, uint64_t now_ns)
 	uint64_t monotonic = clock_ns(CLOCK_MONOTONIC);
 
 	image->pid = pid;
-	image->fd = -1;
+	image->fd = image->counted.fd = -1;
 	image->start_ns = now_ns;
 	image->start_realtime_ns = clock_ns(CLOCK_REALTIME);
 	if (monotonic > now_ns)
@@ -57,6 +326,8 @@ struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
 	struct swz_image *image = swz_image_create(pid, now_ns);
 
 	image->by_fork = true;
+	image->pause_period_ns = parent->pause_period_ns;
+	image->is_judged = parent->is_judged;
 	image->parent_pid = parent->pid;
 	image->executable = copy(parent->executable);
 	image->directory = copy(parent->directory);
@@ -79,7 +350,8 @@ struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
 	}
 	swz_unwinder_destroy(image->unwinder);
 	image->unwinder = swz_unwinder_fork(parent->unwinder);
-	swz_hooked_frames_fork(image, parent);
+	hooked_frames_fork(image, parent);
+	swz_counted_code_fork(image, parent);
 	if (parent->names)
 		image->names = swz_code_names_fork(parent->names, pid,
 						   image->process_start);
@@ -105,13 +377,13 @@ void swz_image_free(struct swz_image *image)
 		free(image->scripts[i]);
 	free(image->scripts);
 	swz_code_names_close(image->names);
-	swz_python_close(image->python);
-	swz_ruby_close(image->ruby);
+	swz_script_frames_close(image->script);
 	swz_map_free(&image->by_name);
 	swz_map_free(&image->by_place);
 	swz_map_free(&image->by_unnamed_pc);
 	swz_unwinder_destroy(image->unwinder);
-	swz_hooked_frames_free(image);
+	hooked_frames_free(image);
+	swz_counted_code_free(image);
 	swz_map_free(&image->by_address);
 	swz_map_free(&image->by_pc);
 	free(image->threads);
@@ -147,11 +419,11 @@ static void read_link(int32_t pid, const char *name, char **to)
 	if (n <= 0)
 		return;
 	text[n] = '\0';
+	text[swz_mapped_path_length(text)] = '\0';
 	free(*to);
 	*to = swz_duplicate(text);
 }
 
-/* (A file that was removed since has " (deleted)" behind its name.) */
 bool swz_image_is_left(const struct swz_image *image)
 {
 	const char *before = image->executable;
@@ -159,7 +431,7 @@ bool swz_image_is_left(const struct swz_image *image)
 	bool is_left;
 
 	read_link(image->pid, "exe", &now);
-	is_left = now && before && strncmp(now, before, strlen(before)) != 0;
+	is_left = now && before && strcmp(now, before) != 0;
 	free(now);
 	return is_left;
 }
@@ -191,7 +463,7 @@ void swz_image_describe(struct swz_image *image)
 	read_link(image->pid, "exe", &image->executable);
 	read_link(image->pid, "cwd", &image->directory);
 	read_parent(image);
-	swz_process_labels(image->pid, &image->labels);
+	process_labels(image->pid, image->executable, &image->labels);
 	if (!file)
 		return;
 	image->argument_count = image->argument_bytes = 0;
@@ -228,7 +500,7 @@ static uint32_t add_module(struct swz_image *image, struct swz_code_file *file,
 	swz_grow(&image->modules, &image->module_capacity, image->module_count,
 		 sizeof(*image->modules));
 	image->modules[image->module_count] = *wanted;
-	swz_hooked_frames_look_for(image, wanted);
+	hooked_frames_look_for(image, wanted);
 	return (uint32_t)image->module_count++;
 }
 
@@ -236,7 +508,7 @@ static uint32_t add_module(struct swz_image *image, struct swz_code_file *file,
 static bool has_code_file(const char *path)
 {
 	static const char *const others[] = {"//", "/dev/zero", "/SYSV",
-					     "/memfd:", "/anon_hugepage"};
+					     "/anon_hugepage"};
 
 	if (strcmp(path, SWZ_VDSO) == 0)
 		return true;
@@ -254,7 +526,16 @@ static uint32_t module_of(struct swz_image *image, uint64_t start, uint64_t end,
 
 	if (!has_code_file(path))
 		return SWZ_NO_MODULE;
-	module.file = swz_code_file_of(image->pid, path, inode);
+	module.file = swz_code_file_of(
+		&(struct swz_mapped_file){.pid = image->pid,
+					  .inode = inode,
+					  .path = path,
+					  .start = start,
+					  .end = end});
+	/* a program may be in a memory file; else it is code made at run time
+	 */
+	if (!module.file->readable && strncmp(path, "/memfd:", 7) == 0)
+		return SWZ_NO_MODULE;
 	if (!module.file->readable ||
 	    !swz_code_file_address(module.file, offset, &address)) {
 		module.load_bias = start - offset;
@@ -279,7 +560,7 @@ static void insert(struct swz_image *image, size_t at,
 	image->mapping_count++;
 }
 
-/* What lies there now takes the place of what was there. */
+/* Puts the mapping in the place of all that was there. */
 static void replace(struct swz_image *image,
 		    const struct swz_image_mapping *mapping)
 {
@@ -425,6 +706,13 @@ bool swz_image_knows(const struct swz_image *image, uint64_t address)
 	return mapping_at(image, address) != NULL;
 }
 
+static bool is_in_file(const struct swz_image *image, uint64_t address)
+{
+	const struct swz_image_mapping *mapping = mapping_at(image, address);
+
+	return mapping && mapping->module != SWZ_NO_MODULE;
+}
+
 static uint32_t find_function(struct swz_image *image, uint64_t pc)
 {
 	const struct swz_image_mapping *mapping = mapping_at(image, pc);
@@ -473,20 +761,58 @@ static uint32_t add_rows(struct swz_image_thread *thread, uint32_t node,
 	return node;
 }
 
+/* Those of the profiler's functions that stand between the program's and what
+ * these call. */
+static size_t leave_out_ours(const struct swz_image *image, uint64_t *pcs,
+			     uint64_t *frame_pointers, size_t count)
+{
+	size_t kept = 0;
+
+	if (!image->counted.output)
+		return count;
+	for (size_t i = 0; i < count; i++)
+		if (pcs[i] < image->hooked.start ||
+		    pcs[i] >= image->hooked.end) {
+			frame_pointers[kept] = frame_pointers[i];
+			pcs[kept++] = pcs[i];
+		}
+	return kept;
+}
+
+/* The script's function that runs in a frame of the machine, if that says so.
+ */
+static uint32_t function_of_frame(struct swz_image *image,
+				  const struct swz_stack *stack,
+				  uint64_t frame_pointer, bool is_innermost)
+{
+	uint64_t function;
+
+	if (!frame_pointer ||
+	    swz_stack_load(stack, frame_pointer - SWZ_FRAME_FUNCTION,
+			   &function) != SWZ_STEP_DONE)
+		return SWZ_NO_MODULE;
+	return swz_script_frame_function(image, function, is_innermost);
+}
+
 static uint32_t add_frames(struct swz_image *image,
 			   struct swz_image_thread *thread,
 			   const struct swz_registers *registers,
 			   const struct swz_stack *stack,
-			   const struct swz_hit *hit)
+			   const struct swz_hit *hit, uint32_t *line)
 {
-	static uint64_t pcs[SWZ_MOST_FRAMES];
+	static uint64_t pcs[SWZ_MOST_FRAMES], frame_pointers[SWZ_MOST_FRAMES];
 	static struct swz_stack_row rows[SWZ_MOST_FRAMES];
 	static struct swz_stack_row with_script[2 * SWZ_MOST_FRAMES];
 	enum swz_walk_end end = SWZ_WALK_LOST;
-	size_t count = swz_unwinder_walk(image->unwinder, registers, stack, pcs,
-					 SWZ_MOST_FRAMES, &end);
+	size_t count = swz_unwinder_walk_frames(image->unwinder, registers,
+						stack, pcs, frame_pointers,
+						SWZ_MOST_FRAMES, &end);
+	size_t kept = 0;
 	uint32_t node = 0;
 
+	count = leave_out_ours(image, pcs, frame_pointers, count);
+	if (!count)
+		return 0; /* a thread of the profiler's */
 	if (end == SWZ_WALK_LOST)
 		image->broken_stacks++;
 	else if (end != SWZ_WALK_ROOT)
@@ -496,15 +822,30 @@ static uint32_t add_frames(struct swz_image *image,
 	for (size_t i = 0; i < count; i++) {
 		/* a return address may be the first of the next function */
 		uint64_t pc = i ? pcs[i] - 1 : pcs[i];
+		uint32_t script = function_of_frame(image, stack,
+						    frame_pointers[i], !i);
 
-		rows[i].function = function_at(image, pc, hit->time_ns);
-		rows[i].call_site = i + 1 < count ? pcs[i + 1] : 0;
+		if (script != SWZ_NO_MODULE) {
+			/* code that has no frame of its own is a part of it */
+			while (kept && i &&
+			       frame_pointers[i - 1] == frame_pointers[i] &&
+			       rows[kept - 1].call_site == pcs[i])
+				kept--;
+			if (kept)
+				rows[kept - 1].call_site = 0;
+		}
+		rows[kept].function = script != SWZ_NO_MODULE
+					      ? script
+					      : function_at(image, pc,
+							    hit->time_ns);
+		rows[kept++].call_site = i + 1 < count ? pcs[i + 1] : 0;
 	}
+	count = kept;
 	if (!hit->script)
 		return add_rows(thread, node, rows, count);
 	count = swz_script_frames_put(image, hit->script, rows, count,
 				      end == SWZ_WALK_ROOT, with_script,
-				      (size_t)2 * SWZ_MOST_FRAMES);
+				      (size_t)2 * SWZ_MOST_FRAMES, line);
 	return add_rows(thread, node, with_script, count);
 }
 
@@ -516,28 +857,56 @@ static bool has_source(const struct swz_image *image,
 	       image->functions[node->function].module != SWZ_NO_MODULE;
 }
 
+/* The profiler's time is not the program's. */
+static void add_own(struct swz_image *image, struct swz_image_thread *thread,
+		    const struct swz_hit *hit)
+{
+	thread->own_weight += hit->weight;
+	thread->weight += hit->weight;
+	thread->samples++;
+	thread->kernel_samples += hit->in_kernel;
+	image->own_samples++;
+	image->samples++;
+}
+
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
 		   const struct swz_stack *stack, const struct swz_hit *hit)
 {
-	uint32_t node = 0;
+	enum swz_code_kind kind = SWZ_CODE_PROGRAM;
+	struct swz_registers at = {0};
+	uint32_t node = 0, line = 0;
 
+	if (registers) {
+		at = *registers;
+		kind = swz_counted_code_find(image, &at,
+					     is_in_file(image, at.ip));
+	}
+	if (kind == SWZ_CODE_LIBRARY && !hit->waiting) {
+		add_own(image, thread, hit);
+		return;
+	}
 	if (registers)
-		node = add_frames(image, thread, registers, stack, hit);
-	if (hit->in_kernel || !node)
+		node = add_frames(image, thread, &at, stack, hit, &line);
+	if (kind == SWZ_CODE_COUNTING && !hit->waiting)
+		node = swz_stack_child(thread, node, SWZ_FUNCTION_COUNTING, 0);
+	else if (hit->in_kernel || !node)
 		node = swz_stack_child(thread, node, SWZ_FUNCTION_KERNEL,
-				       registers ? registers->ip : 0);
+				       line ? line : at.ip);
+	else if (line)
+		node = swz_stack_hit(thread, node, line);
 	else if (has_source(image, &thread->nodes[node]))
-		node = swz_stack_hit(thread, node, registers->ip);
+		node = swz_stack_hit(thread, node, at.ip);
 	if (hit->waiting) {
 		thread->nodes[node].waits++;
 		thread->waits++;
+		image->waits++;
 	} else {
 		thread->nodes[node].samples++;
 		thread->nodes[node].weight += hit->weight;
 		thread->samples++;
 		thread->weight += hit->weight;
 		thread->kernel_samples += hit->in_kernel || !registers;
+		image->samples++;
 	}
-	image->samples++;
 }

@@ -1,19 +1,22 @@
 #ifndef SWZ_WATCH_IMAGE_H
 #define SWZ_WATCH_IMAGE_H
 
-/* What was sampled of one process while it ran one program: its code, its
- * threads, and a tree of the stacks of each. An exec begins another one. */
+/* The samples of one process while it ran one program: its code, its threads,
+ * and a tree of the stacks of each. An exec begins another one. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
-#include "base/labels.h"
-#include "profile/support/map.h"
+#include "base/number_bytes.h"
+#include "base/printable.h"
+#include "util/memory.h"
 #include "watch/code_file.h"
 #include "watch/names/code_names.h"
 #include "watch/unwind/unwinder.h"
+
+struct swz_script_reader;
+struct swz_script_stack;
 
 #define SWZ_NO_MODULE UINT32_MAX
 
@@ -43,9 +46,9 @@ struct swz_image_function {
 };
 
 struct swz_stack_node {
-	uint32_t parent;   /* index of its thread's nodes; [0] is the root */
-	uint32_t function; /* index of the image's, or SWZ_FUNCTION_* */
-	uint64_t call_site;
+	uint32_t parent;    /* index of its thread's nodes; [0] is the root */
+	uint32_t function;  /* index of the image's, or SWZ_FUNCTION_* */
+	uint64_t call_site; /* where a script calls: the line */
 	bool is_hit; /* no call: the instruction of the parent's function, at
 		      * call_site, that the samples hit */
 	uint64_t samples; /* of the thread while it ran */
@@ -60,15 +63,19 @@ struct swz_image_thread {
 	uint64_t end_ns;       /* 0: it runs */
 	uint64_t processor_ns; /* that it has used */
 	bool processor_known;
+	/* Time that it did not run because there was no processor for it. */
+	uint64_t queued_ns, queued_from_ns;
+	bool queue_known;
 	uint64_t kernel_samples, samples, waits;
-	uint64_t weight; /* of all samples */
-	uint64_t lost;   /* samples, as far as it is known whose they were */
+	uint64_t weight;     /* of all samples */
+	uint64_t own_weight; /* of those that hit the profiler's code */
+	uint64_t lost; /* samples, as far as it is known whose they were */
 	struct swz_stack_node *nodes;
 	size_t node_count, node_capacity;
 	struct swz_map children; /* (parent and function, call site) */
 };
 
-/* See hooked_frames.h. */
+/* See hooked frames in image.c. */
 struct swz_hooked_frames {
 	uint64_t start, end;     /* where thunks are; 0: nowhere */
 	struct swz_map by_thunk; /* return addresses that were read */
@@ -76,8 +83,24 @@ struct swz_hooked_frames {
 	size_t count, capacity;
 };
 
-struct swz_python;
-struct swz_ruby;
+/* See counted_code.h. */
+struct swz_counted_region {
+	uint64_t start, end;
+	uint64_t load_bias;                  /* of its functions' module */
+	struct swz_trampoline_place *places; /* by head */
+	uint32_t *sites;                     /* the same, ascending */
+	size_t count;
+};
+
+struct swz_counted_code {
+	const char *output; /* what the profile with the counts is called: may
+			     * hold %p; NULL: nothing is counted */
+	struct swz_counted_region *regions;
+	size_t count, capacity;
+	int fd;             /* of that profile; -1: not found so far */
+	uint64_t at;        /* it has been read up to there */
+	uint64_t failed_ns; /* when something was looked for in vain */
+};
 
 struct swz_image {
 	int32_t pid, parent_pid;
@@ -85,6 +108,7 @@ struct swz_image {
 	uint64_t start_ns;
 	uint64_t start_realtime_ns;
 	bool by_fork;       /* not by exec: it runs what its parent ran */
+	bool ran_before;    /* sampling began later (-p) */
 	bool ended;         /* its last thread has, at end_ns */
 	bool by_exec_ended; /* the process runs another program since end_ns */
 	uint64_t end_ns;    /* 0: it runs */
@@ -110,19 +134,25 @@ struct swz_image {
 	char **scripts; /* paths; the first is NULL */
 	size_t script_count, script_capacity;
 	/* see script_frames.h */
-	struct swz_python *python; /* NULL: there is none, or not asked for */
-	struct swz_ruby *ruby;     /* the same */
-	size_t modules_seen;       /* so many have been looked into for these */
+	struct swz_script_reader *script; /* NULL: there is none so far */
+	size_t modules_seen; /* so many have been looked into for it */
 	uint32_t loop_module;
-	uint64_t loop_address;       /* ELF virtual address */
+	uint64_t loop_address; /* ELF virtual address */
+	uint64_t loop_part;    /* where more of that function is; 0: nowhere */
 	uint64_t inner_loop_address; /* of what the loop is in; 0: itself */
 	uint64_t unread_scripts; /* samples of it that have C functions only */
 	struct swz_unwinder *unwinder;
 	struct swz_hooked_frames hooked;
+	struct swz_counted_code counted;
 	struct swz_code_names *names; /* NULL: nobody has asked */
 	uint64_t names_ns;            /* when it looked for new ones */
-	uint64_t samples, cut_stacks, broken_stacks, lost, missed;
-	/* perf_engine.c: */
+	uint64_t samples, waits, cut_stacks, broken_stacks, lost, missed;
+	uint64_t own_samples; /* of them: in the profiler's code */
+	/* perf_engine.c: it is an interpreter, whose frames are read while a
+	 * thread is stopped, so often; 0: it is not. And whether that was found
+	 * out. */
+	uint64_t pause_period_ns;
+	bool is_judged;
 	uint64_t losses_seen;
 	uint64_t left_ns; /* it was seen to run another program; or 0 */
 	/* the file, once it was made; see profile_file.h */
@@ -148,11 +178,11 @@ void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
 /* Reads /proc/PID/maps. False: it cannot be read. */
 bool swz_image_read_maps(struct swz_image *image);
 
-/* Whether the process runs another program by now, as far as that can be read.
+/* True if the process runs another program by now, as far as that can be read.
  */
 bool swz_image_is_left(const struct swz_image *image);
 
-/* Whether an address lies in memory that was seen to be mapped. */
+/* True if an address lies in memory that was seen to be mapped. */
 bool swz_image_knows(const struct swz_image *image, uint64_t address);
 
 /* Adds a thread; it lives as long as the image. */
@@ -165,9 +195,7 @@ uint32_t swz_image_add_function(struct swz_image *image,
 /* Forgets the thread's samples and its processor time. */
 void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns);
 
-struct swz_script_stack;
-
-/* What a sample hit, besides the stack. */
+/* The place that a sample hit, besides the stack. */
 struct swz_hit {
 	bool in_kernel;
 	bool waiting;
@@ -189,5 +217,10 @@ uint32_t swz_stack_hit(struct swz_image_thread *thread, uint32_t parent,
 /* The node below one, which is added if it is new. */
 uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,
 			 uint32_t function, uint64_t call_site);
+
+/* The path by which a process's program, FILE, was called, as the process sees
+ * it; perhaps relative to its directory. To be freed. NULL: not known any more.
+ */
+char *swz_process_called(int32_t pid, const char *file);
 
 #endif

@@ -1,7 +1,7 @@
 /* The lists that an image is made of: functions, threads and their nodes. */
 
-#include "profile/support/memory.h"
 #include "swizzle/format.h"
+#include "util/memory.h"
 #include "watch/image.h"
 
 uint32_t swz_image_add_function(struct swz_image *image,
@@ -38,8 +38,10 @@ void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns)
 	thread->nodes[0] = (struct swz_stack_node){
 		.function = SWZ_FUNCTION_ROOT};
 	thread->kernel_samples = thread->samples = thread->waits = 0;
-	thread->weight = thread->lost = 0;
+	thread->weight = thread->own_weight = thread->lost = 0;
 	thread->processor_ns = 0;
+	thread->queue_known = false;
+	thread->queued_ns = 0;
 	thread->start_ns = now_ns;
 }
 

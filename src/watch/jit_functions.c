@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/code/code_place.h"
-#include "profile/support/memory.h"
-#include "watch/clock.h"
+#include "profile/file/code_files.h"
+#include "util/memory.h"
+#include "watch/proc_task.h"
 
 /* So long one address is taken for one function. */
 #define PENDING_NS 10000000u
@@ -25,7 +25,7 @@ static uint32_t place_for(struct swz_image *image, const char *name,
 	}
 }
 
-/* Of one name, script and line there is one. */
+/* Finds the function of a name, script and line, of which there is one. */
 static uint32_t function_of(struct swz_image *image, const char *name,
 			    uint32_t script, uint32_t line)
 {
@@ -147,7 +147,7 @@ static void rebuild(struct swz_image_thread *thread, const uint32_t *settled)
 		uint32_t function = old[i].function;
 		struct swz_stack_node *node;
 
-		if (function < SWZ_FUNCTION_CALLERS)
+		if (function < SWZ_FUNCTION_COUNTING)
 			function = settled[function];
 		places[i] =
 			old[i].is_hit

@@ -3,28 +3,391 @@
  * end some system calls with EINTR. A thread that begins to wait just when it
  * is stopped may still get it: its system call is then made again. */
 
-#include "watch/engine.h"
+#include "watch/pause_engine.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "watch/clock.h"
-#include "watch/interrupted_call.h"
+#include "launch/sampling.h"
+#include "watch/engine.h"
 #include "watch/proc_task.h"
-#include "watch/scan.h"
 #include "watch/script_frames.h"
-#include "watch/stack_copy.h"
-#include "watch/task_search.h"
-#include "watch/waiting.h"
+#include "watch/unwind/unwinder.h"
+
+/* --- copies of stacks ---------------------------------------------------- */
+
+/* A thread's stack ends just below what %fs points to, with the thread's own
+ * variables in between. Its outermost frames may be far from the others: Ruby
+ * has a stack of its own, of a megabyte, in between. */
+
+#define MOST_THREAD_STACK (1ull << 28)
+
+static uint8_t copy[SWZ_MOST_STACK_BYTES], outermost[16384];
+static uint64_t outermost_start;
+
+/* A page of the process that was read last. */
+static struct {
+	int32_t pid;
+	uint64_t start; /* of the page; 0: none was read */
+	bool is_fresh;  /* read for this stack; else by an earlier one */
+	uint8_t bytes[4096];
+	struct swz_stack copy; /* what was read while it stood */
+} rest;
+
+/* Where the process has ended an earlier look at the page serves as well. */
+static bool read_page(uint64_t page)
+{
+	static uint8_t now[sizeof(rest.bytes)];
+
+	rest.is_fresh = true;
+	if (swz_proc_memory(rest.pid, page, now, sizeof(now)) != sizeof(now))
+		return page == rest.start;
+	memcpy(rest.bytes, now, sizeof(now));
+	rest.start = page;
+	return true;
+}
+
+static bool read_rest(void *context, uint64_t address, void *into, size_t size)
+{
+	uint64_t page = address & -(uint64_t)sizeof(rest.bytes);
+	uint64_t at = address - page;
+
+	(void)context;
+	if (rest.copy.read &&
+	    rest.copy.read(rest.copy.context, address, into, size))
+		return true;
+	if (address < rest.copy.start + rest.copy.size ||
+	    size > sizeof(rest.bytes) - at)
+		return false;
+	if ((!rest.is_fresh || page != rest.start) && !read_page(page))
+		return false;
+	memcpy(into, rest.bytes + at, size);
+	return true;
+}
+
+void swz_stack_read_on(int32_t pid, struct swz_stack *stack)
+{
+	if (rest.pid != pid)
+		rest.start = 0;
+	rest.pid = pid;
+	rest.is_fresh = false;
+	rest.copy = *stack;
+	stack->read = read_rest;
+	stack->unsure_from = stack->start + stack->size;
+}
+
+static bool read_outermost(void *context, uint64_t address, void *into,
+			   size_t size)
+{
+	const uint64_t at = address - outermost_start;
+
+	(void)context;
+	if (at >= sizeof(outermost) || size > sizeof(outermost) - at)
+		return false;
+	memcpy(into, outermost + at, size);
+	return true;
+}
+
+/* Copies BYTES of the stack of thread TID from SP on, at most
+ * SWZ_MOST_STACK_BYTES. (The process's first thread may have ended.)
+ * THREAD_POINTER: what %fs holds; if it is not 0, the thread's outermost frames
+ * are copied, too. The copy is good until the next call. */
+static void stack_copy(int32_t tid, uint64_t sp, uint64_t thread_pointer,
+		       size_t bytes, struct swz_stack *stack)
+{
+	if (bytes > sizeof(copy))
+		bytes = sizeof(copy);
+	*stack = (struct swz_stack){
+		.start = sp,
+		.bytes = copy,
+		.size = swz_proc_memory(tid, sp, copy, bytes)};
+	if (thread_pointer <= sp || thread_pointer - sp <= stack->size ||
+	    thread_pointer - sp > MOST_THREAD_STACK)
+		return;
+	outermost_start = thread_pointer - sizeof(outermost);
+	if (swz_proc_memory(tid, outermost_start, outermost,
+			    sizeof(outermost)) == sizeof(outermost))
+		stack->read = read_outermost;
+}
+
+/* --- threads that wait --------------------------------------------------- */
+
+/* The kernel tells where a thread waits: its stack pointer and the instruction
+ * behind the system call. The other registers are not known: a frame that needs
+ * %rbp cannot be left, and such stacks count as cut. */
+
+#define EVERY_NS 10000000u
+/* Looks at so many of thousands of threads at once, in turn, and rests so many
+ * times as long as that took. */
+#define MOST_TASKS 256u
+#define REST 49u
+
+/* How long it was kept from a processor that it could have run on. */
+static void note_queued(const struct swz_task *task)
+{
+	struct swz_image_thread *thread = task->thread;
+	struct swz_proc_turns turns;
+
+	if (!swz_proc_task_turns(task->image->pid, task->tid, &turns))
+		return;
+	if (!thread->queue_known || turns.queued_ns < thread->queued_from_ns)
+		thread->queued_from_ns = turns.queued_ns;
+	thread->queue_known = true;
+	thread->queued_ns = turns.queued_ns - thread->queued_from_ns;
+}
+
+static void sample_task(struct swz_watch *watch, const struct swz_task *task,
+			uint64_t now)
+{
+	struct swz_registers registers = {0}, again = {0};
+	struct swz_hit hit = {.waiting = true, .time_ns = now};
+	struct swz_stack stack;
+	int32_t pid = task->image->pid;
+
+	if (!swz_proc_task_waits(pid, task->tid, &registers.ip,
+				 &registers.sp)) {
+		note_queued(task);
+		return;
+	}
+	if (!task->thread->queue_known)
+		note_queued(task);
+	/* (where threads that run are named, too) */
+	if (watch->run.engine == SWZ_ENGINE_PAUSE ||
+	    task->image->pause_period_ns)
+		hit.script = swz_script_frames_read(
+			task->image,
+			&(struct swz_script_thread){.stack_start = registers.sp,
+						    .pid = pid,
+						    .tid = task->tid});
+	stack_copy(task->tid, registers.sp, 0, watch->run.stack_bytes, &stack);
+	/* it has gone on meanwhile: what was read is not of one moment */
+	if (hit.script &&
+	    (!swz_proc_task_waits(pid, task->tid, &again.ip, &again.sp) ||
+	     again.sp != registers.sp || again.ip != registers.ip))
+		return;
+	swz_image_add(task->image, task->thread, &registers, &stack, &hit);
+}
+
+uint64_t swz_waiting_sample(struct swz_watch *watch)
+{
+	static size_t next;
+	uint64_t now = swz_watch_now(), took;
+	size_t count = watch->tasks.count;
+
+	for (size_t i = 0; i < count && i < MOST_TASKS; i++) {
+		const struct swz_task *task;
+
+		next = next + 1 < count ? next + 1 : 0;
+		task = &watch->tasks.items[next];
+		if (task->live && !task->image->end_ns)
+			sample_task(watch, task, now);
+	}
+	took = swz_watch_now() - now;
+	/* half to one and a half of that, so that nobody keeps in step */
+	return now + EVERY_NS / 2 + (uint64_t)random() % EVERY_NS + REST * took;
+}
+
+/* --- new tasks ----------------------------------------------------------- */
+
+/* For so many rounds a thread that ran is looked at. */
+#define TASK_LOOKS 10u
+
+/* So many tasks are looked at each time, besides those that ran lately. */
+#define SOME_TASKS 512u
+/* An exec takes less. */
+#define EXEC_NS 50000000u
+
+static size_t first_due; /* of the SOME_TASKS */
+
+/* Begins a round. */
+static void task_search_next(const struct swz_tasks *tasks)
+{
+	first_due += SOME_TASKS;
+	if (first_due >= tasks->count)
+		first_due = 0;
+}
+
+/* True if the task at INDEX is looked at in this round. */
+static bool task_is_due(const struct swz_tasks *tasks, size_t index)
+{
+	const struct swz_task *task = &tasks->items[index];
+
+	return tasks->count <= SOME_TASKS || task->looks ||
+	       (task->live && task->tid == task->image->pid) ||
+	       index - first_due < SOME_TASKS;
+}
+
+/* ----------------------------------------------------- threads, processes */
+
+struct search {
+	struct swz_watch *watch;
+	uint64_t now;
+	int32_t pid;
+	bool running; /* what is found may be of another user, too */
+};
+
+static void find(const struct search *search, int32_t pid, int32_t tid)
+{
+	struct swz_tasks *tasks = &search->watch->tasks;
+
+	if (!swz_task_find(tasks, tid))
+		swz_task_adopt(tasks, pid, tid, search->now)->looks =
+			TASK_LOOKS;
+}
+
+static void find_thread(void *context, int32_t tid)
+{
+	const struct search *search = context;
+
+	find(search, search->pid, tid);
+}
+
+/* (One that has ended is listed until its parent asks for its status.) */
+static bool is_wanted(const struct search *search, int32_t child)
+{
+	char *refused;
+
+	if (!search->running)
+		return swz_process_runs(child);
+	refused = swz_process_refused(child, "");
+	free(refused);
+	return !refused;
+}
+
+/* (The sampler itself is below the program until the process between them has
+ * ended: it would never end.) */
+static void find_child(void *context, int32_t child)
+{
+	const struct search *search = context;
+
+	if (child != getpid() && !swz_task_find(&search->watch->tasks, child) &&
+	    is_wanted(search, child))
+		find(search, child, child);
+}
+
+static void find_children(struct search *search, int32_t tid)
+{
+	if (search->watch->options->follow)
+		swz_proc_children(search->pid, tid, find_child, search);
+}
+
+/* How many threads a process has, and two; 0: it has none. */
+static uint64_t count_links(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (uint64_t)st.st_nlink : 0;
+}
+
+/* A list of thousands takes long: it is read where their number is another one,
+ * or if ALL. */
+static void find_threads(struct search *search, size_t index, bool all)
+{
+	struct swz_task *task = &search->watch->tasks.items[index];
+	uint64_t links;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)search->pid);
+	links = count_links(path);
+	if (!all && links > SOME_TASKS && links == task->links)
+		return;
+	task->links = links;
+	swz_proc_numbers(path, find_thread, search);
+}
+
+void swz_task_search_all(struct swz_watch *watch, uint64_t now_ns)
+{
+	struct swz_tasks *tasks = &watch->tasks;
+
+	/* (what is found is looked at as well) */
+	for (size_t i = 0; i < tasks->count; i++) {
+		struct search search = {watch, now_ns, 0, true};
+		int32_t tid = tasks->items[i].tid;
+
+		if (!tasks->items[i].live)
+			continue;
+		search.pid = tasks->items[i].image->pid;
+		if (tid == search.pid)
+			find_threads(&search, i, true);
+		find_children(&search, tid);
+	}
+}
+
+/* Adopts what is new, children only if ALL. */
+static void task_search(struct swz_watch *watch, uint64_t now_ns, bool all)
+{
+	struct swz_tasks *tasks = &watch->tasks;
+	size_t count = tasks->count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct search search = {watch, now_ns, 0, false};
+		int32_t tid = tasks->items[i].tid;
+
+		if (!tasks->items[i].live || !task_is_due(tasks, i))
+			continue;
+		search.pid = tasks->items[i].image->pid;
+		if (all)
+			find_children(&search, tid);
+		if (tid == search.pid)
+			find_threads(&search, i, all);
+	}
+}
+
+/* ----------------------------------------------------------------- programs */
+
+static void look_for_exec(struct swz_watch *watch, struct swz_task *task,
+			  const struct swz_proc_task *proc, uint64_t now)
+{
+	if (!proc->start_stack)
+		return;
+	if (task->start_stack && task->start_stack != proc->start_stack) {
+		if (!watch->launched && now - task->image->start_ns < EXEC_NS) {
+			/* the same exec, seen when it was not yet done */
+			swz_image_describe(task->image);
+			swz_image_read_maps(task->image);
+			swz_task_reads_name(task);
+			task->start_stack = proc->start_stack;
+			return;
+		}
+		swz_task_executed(&watch->tasks, task->tid, now);
+		swz_image_read_maps(task->image);
+		swz_task_reads_name(task);
+		watch->launched = false;
+	}
+	task->start_stack = proc->start_stack;
+}
+
+/* Notes which processes run another program now. To be called before their
+ * threads are looked for, which are of that program. */
+static void task_search_execs(struct swz_watch *watch, uint64_t now_ns)
+{
+	size_t count = watch->tasks.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct swz_task *task = &watch->tasks.items[i];
+		struct swz_proc_task proc;
+
+		if (task->live && task->tid == task->image->pid &&
+		    swz_proc_task_read(task->tid, task->tid, &proc))
+			look_for_exec(watch, task, &proc, now_ns);
+	}
+}
+
+/* --- the engine ---------------------------------------------------------- */
 
 #define USUAL_RATE 100u
 /* Rounds between looks at what changes seldom. */
@@ -79,7 +442,7 @@ static void ask_to_stop(struct swz_task *task,
 	stopping++;
 }
 
-/* Whether it has waited for something since it was stopped before. (A stop
+/* True if it has waited for something since it was stopped before. (A stop
  * counts as one, too.) */
 static bool has_waited(struct swz_task *task)
 {
@@ -90,7 +453,7 @@ static bool has_waited(struct swz_task *task)
 	       task->waits > before + 1;
 }
 
-/* Whether it ran when this round began. What was ready to run, but waited for a
+/* True if it ran when this round began. What was ready to run, but waited for a
  * processor, had spent its time elsewhere: on a machine with much to do it
  * would be found most of the time where it had been woken, or where a turn
  * ends. What the sampler itself has taken the processor from did run. */
@@ -107,9 +470,9 @@ static bool ran_at_start(struct swz_task *task,
 	       !(in_system_call && waited);
 }
 
-/* Of what runs the kernel tells the time of its last tick, or of when it asked
- * for that itself; of what stands the true one. Returns whether the thread
- * stands where it ran. */
+/* Reads the thread's processor time: of a thread that runs the kernel tells it
+ * as of the last tick, or of when it asked for that itself; of one that stands,
+ * the true one. Returns true if the thread stands where it ran. */
 static bool know_time(const struct swz_watch *watch, struct swz_task *task,
 		      uint64_t now, bool in_system_call)
 {
@@ -129,7 +492,7 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 	struct swz_hit hit = {.time_ns = swz_watch_now()};
 	struct swz_stack stack;
 	struct swz_registers registers;
-	struct user_regs_struct r;
+	struct user_regs_struct r, again;
 	bool good = ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
 	bool counts = false;
 
@@ -137,12 +500,17 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 		hit.in_kernel = (int64_t)r.orig_rax >= 0;
 		counts = know_time(watch, task, hit.time_ns, hit.in_kernel);
 		fill_registers(&registers, &r);
-		swz_stack_copy(task->tid, r.rsp, r.fs_base,
-			       watch->run.stack_bytes, &stack);
-		hit.script = swz_script_frames_read(task->image, r.fs_base,
-						    r.rsp);
-		if (!signal)
-			swz_call_restart(task->image->pid, task->tid, &r);
+		stack_copy(task->tid, r.rsp, r.fs_base, watch->run.stack_bytes,
+			   &stack);
+		hit.script = swz_script_frames_read(
+			task->image,
+			&(struct swz_script_thread){.thread_pointer = r.fs_base,
+						    .stack_start = r.rsp,
+						    .pid = task->image->pid,
+						    .tid = task->tid,
+						    .loop_register = r.r15});
+		if (swz_call_anew(&r, &again))
+			(void)ptrace(PTRACE_SETREGS, task->tid, NULL, &again);
 	}
 	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
 	if (!counts)
@@ -151,10 +519,11 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 	task->weighed_ns = task->known_ns;
 	if (!swz_image_knows(task->image, registers.ip))
 		swz_image_read_maps(task->image);
+	swz_stack_read_on(task->image->pid, &stack);
 	swz_image_add(task->image, task->thread, &registers, &stack, &hit);
 }
 
-/* What is to be delivered to who has reported this; 0: nothing. */
+/* The signal to be delivered to the thread that has reported this; 0: none. */
 static int signal_of(int status)
 {
 	return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
@@ -205,7 +574,7 @@ static void wait_for_stops(struct swz_watch *watch)
 
 /* ---------------------------------------------------------------- a round */
 
-/* Whether there is nothing new about it: it has not run since its last sample.
+/* True if there is nothing new about it: it has not run since its last sample.
  */
 static bool is_quiet(const struct swz_task *task)
 {
@@ -239,7 +608,7 @@ static void look_at_task(struct swz_watch *watch, struct swz_task *task,
 	if (watch->launched)
 		return;
 	if (proc.turns.processor_ns != task->known_ns || proc.state == 'R')
-		task->looks = SWZ_TASK_LOOKS;
+		task->looks = TASK_LOOKS;
 	else
 		task->looks -= task->looks > 0;
 	swz_task_known(&watch->tasks, task, proc.turns.processor_ns);
@@ -260,13 +629,13 @@ static void take_round(struct swz_watch *watch, bool all)
 	struct swz_tasks *tasks = &watch->tasks;
 	uint64_t now = round_start = swz_watch_now();
 
-	swz_task_search_next(tasks);
-	swz_task_search_execs(watch, now);
-	swz_task_search(watch, now, all);
+	task_search_next(tasks);
+	task_search_execs(watch, now);
+	task_search(watch, now, all);
 	if (all && !watch->launched)
 		read_maps(tasks);
 	for (size_t i = 0; i < tasks->count; i++)
-		if (tasks->items[i].live && swz_task_is_due(tasks, i))
+		if (tasks->items[i].live && task_is_due(tasks, i))
 			look_at_task(watch, &tasks->items[i], now);
 	wait_for_stops(watch);
 	if (watch->options->wall && !watch->launched && now >= next_waiting)
@@ -277,23 +646,32 @@ static void take_round(struct swz_watch *watch, bool all)
  */
 
 /* Reading memory takes the same rights; a process that waits must not be
- * stopped to find out. */
-static bool is_permitted(int32_t pid)
+ * stopped to find out. A filter of system calls (seccomp) may refuse ptrace
+ * alone: it does not look whether there is a process 0. */
+bool swz_pauses_permitted(int32_t pid)
 {
 	char byte;
 	struct iovec local = {&byte, 1}, remote = {NULL, 1};
 
+	if (ptrace(PTRACE_SEIZE, 0, NULL, NULL) != 0 && errno != ESRCH)
+		return false;
 	return process_vm_readv(pid, &local, 1, &remote, 1, 0) >= 0 ||
 	       errno == EFAULT;
 }
 
-bool swz_pause_engine_open(struct swz_watch *watch, const char **problem)
+uint64_t swz_pauses_period(const struct swz_watch *watch)
 {
 	uint64_t rate = watch->options->rate ? watch->options->rate
 					     : USUAL_RATE;
+
+	return 1000000000u / (rate > 1000 ? 1000 : rate);
+}
+
+bool swz_pause_engine_open(struct swz_watch *watch, const char **problem)
+{
 	struct swz_proc_task proc;
 
-	if (!is_permitted(watch->pid)) {
+	if (!swz_pauses_permitted(watch->pid)) {
 		*problem = errno == EPERM
 				   ? "ptrace is not permitted "
 				     "(kernel.yama.ptrace_scope, or a "
@@ -302,7 +680,7 @@ bool swz_pause_engine_open(struct swz_watch *watch, const char **problem)
 				   : strerror(errno);
 		return false;
 	}
-	period_ns = 1000000000u / (rate > 1000 ? 1000 : rate);
+	period_ns = swz_pauses_period(watch);
 	watch->run.engine = SWZ_ENGINE_PAUSE;
 	watch->run.period_ns = period_ns;
 	watch->run.stack_bytes = watch->options->stack_bytes
@@ -337,9 +715,14 @@ static bool any_live(const struct swz_watch *watch)
 
 /* Between half and one and a half period, so that a program with a rhythm of
  * its own is hit everywhere. */
+static uint64_t next_rest(void)
+{
+	return period_ns / 2 + (uint64_t)random() % period_ns;
+}
+
 static void wait_for_next(struct swz_watch *watch, bool *stopped)
 {
-	uint64_t ns = period_ns / 2 + (uint64_t)random() % period_ns;
+	uint64_t ns = next_rest();
 	struct timespec time = {(time_t)(ns / 1000000000u),
 				(long)(ns % 1000000000u)};
 	struct pollfd fds[] = {{watch->stop, POLLIN, 0}};
@@ -366,4 +749,52 @@ void swz_pause_engine_run(struct swz_watch *watch)
 	}
 	swz_tasks_finish(&watch->tasks, UINT64_MAX);
 	swz_tasks_stop(&watch->tasks, swz_watch_now());
+}
+
+/* --------------------------------------------------- beside another engine */
+
+void swz_pauses_begin(struct swz_watch *watch, struct swz_image *image)
+{
+	image->pause_period_ns = period_ns = swz_pauses_period(watch);
+	for (size_t i = 0; i < watch->tasks.count; i++) {
+		struct swz_task *task = &watch->tasks.items[i];
+		uint64_t ns;
+
+		/* what it has run so far was another program */
+		if (task->live && task->image == image &&
+		    swz_proc_task_time(image->pid, task->tid, &ns))
+			task->known_ns = task->weighed_ns = ns;
+	}
+}
+
+static void stop_if_it_runs(struct swz_watch *watch, struct swz_task *task)
+{
+	struct swz_proc_task proc;
+
+	if (is_quiet(task) ||
+	    !swz_proc_task_read(task->image->pid, task->tid, &proc)) {
+		task->looks -= task->looks > 0;
+		return;
+	}
+	if (proc.turns.processor_ns != task->known_ns || proc.state == 'R')
+		task->looks = TASK_LOOKS;
+	swz_task_known(&watch->tasks, task, proc.turns.processor_ns);
+	if (proc.state == 'R' && !task->stopping &&
+	    task->known_ns > task->weighed_ns)
+		ask_to_stop(task, &proc.turns);
+}
+
+uint64_t swz_pauses_take(struct swz_watch *watch)
+{
+	struct swz_tasks *tasks = &watch->tasks;
+
+	round_start = swz_watch_now();
+	task_search_next(tasks);
+	for (size_t i = 0; i < tasks->count; i++)
+		if (tasks->items[i].live &&
+		    tasks->items[i].image->pause_period_ns &&
+		    task_is_due(tasks, i))
+			stop_if_it_runs(watch, &tasks->items[i]);
+	wait_for_stops(watch);
+	return swz_watch_now() + next_rest();
 }

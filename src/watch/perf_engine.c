@@ -4,17 +4,18 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "profile/support/memory.h"
-#include "watch/clock.h"
+#include "util/memory.h"
+#include "watch/pause_engine.h"
 #include "watch/perf_events.h"
 #include "watch/proc_task.h"
-#include "watch/task_search.h"
-#include "watch/waiting.h"
+#include "watch/script_frames.h"
 
 #define ROUND_MS 20   /* or when a quarter of a ring is full */
-#define WAITING_MS 10 /* --wall */
+#define WAITING_MS 10 /* between looks at threads that wait */
 /* Nothing is written to a ring for longer. */
 #define SETTLED_NS 500000u
 /* The kernel tells a thread's time after its end. */
@@ -27,19 +28,11 @@
 
 static struct swz_perf perf;
 
+/* Scripts' functions are to be shown: interpreters are stopped for that. */
+static bool wants_pauses, has_pauses;
+
 /* How often records were lost, of whatever kind. */
 static uint64_t losses;
-
-static bool read_memory(void *context, uint64_t address, void *into,
-			size_t size)
-{
-	/* what lies beyond the copy has changed since */
-	(void)context;
-	(void)address;
-	(void)into;
-	(void)size;
-	return false;
-}
 
 /* Among what was lost may be that code was mapped: what /proc says by now. Or
  * that the process has executed another program: if so, samples from now on are
@@ -51,6 +44,21 @@ static void make_up(struct swz_image *image)
 		image->left_ns = swz_watch_now();
 	else
 		swz_image_read_maps(image);
+}
+
+/* True if it is an interpreter is asked before it has a sample. Its samples are
+ * taken by pauses then: its frames must not change while they are read, and
+ * these samples are behind the time. */
+static void judge(struct swz_watch *watch, struct swz_image *image)
+{
+	if (image->is_judged)
+		return;
+	image->is_judged = true;
+	if (!wants_pauses || !swz_script_frames_known_of(image) ||
+	    !swz_pauses_permitted(image->pid))
+		return;
+	swz_pauses_begin(watch, image);
+	has_pauses = true;
 }
 
 static struct swz_task *task_of(struct swz_tasks *tasks,
@@ -81,15 +89,21 @@ static void take_sample(struct swz_watch *watch,
 		.start = record->registers.sp,
 		.bytes = record->stack,
 		.size = record->stack_bytes,
-		.read = read_memory,
 	};
 	struct swz_hit hit = {
 		.in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 			     PERF_RECORD_MISC_KERNEL,
 		.time_ns = record->time_ns,
-		.weight = 1,
+		.weight = perf.period_ns ? perf.period_ns : 1,
 	};
 
+	judge(watch, task->image);
+	if (task->image->pause_period_ns)
+		return;
+	/* The kernel copies no page that was never written to: a large buffer,
+	 * say. What lies beyond a full copy changes more often. */
+	if (record->is_stack_short)
+		swz_stack_read_on(task->image->pid, &stack);
 	swz_image_add(task->image, task->thread,
 		      record->has_registers ? &record->registers : NULL, &stack,
 		      &hit);
@@ -126,8 +140,10 @@ static void take(void *context, const struct swz_perf_record *record)
 				      record->inode);
 		break;
 	case PERF_RECORD_COMM:
-		if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
+		if (record->misc & PERF_RECORD_MISC_COMM_EXEC) {
 			swz_task_executed(tasks, record->pid, record->time_ns);
+			watch->is_launcher &= record->pid != watch->pid;
+		}
 		swz_task_named(tasks, record->pid, record->tid, record->text,
 			       record->time_ns);
 		break;
@@ -255,6 +271,9 @@ bool swz_perf_engine_open(struct swz_watch *watch, const char **problem)
 	fill_options(watch, &options);
 	if (!swz_perf_open(&perf, watch->pid, &options, problem))
 		return false;
+	wants_pauses = !watch->options->engine &&
+		       watch->options->rate <= SWZ_MOST_PAUSES &&
+		       strcmp(watch->options->event, "cpu-clock") == 0;
 	watch->run.engine = SWZ_ENGINE_PERF;
 	watch->run.period_ns = perf.period_ns;
 	watch->run.stack_bytes = perf.stack_bytes;
@@ -312,11 +331,12 @@ static bool all_ended(const struct rings *rings)
 }
 
 /* False: it is to stop, or nothing is left that could be sampled. */
-static bool wait_for_records(const struct swz_watch *watch, struct rings *rings)
+static bool wait_for_records(struct rings *rings, uint64_t most_ns)
 {
-	int ms = watch->options->wall ? WAITING_MS : ROUND_MS;
+	struct timespec most = {(time_t)(most_ns / 1000000000u),
+				(long)(most_ns % 1000000000u)};
 
-	while (poll(rings->fds, perf.rings + 1, ms) > 0) {
+	while (ppoll(rings->fds, perf.rings + 1, &most, NULL) > 0) {
 		bool ended = false;
 
 		if (rings->fds[perf.rings].revents & POLLIN)
@@ -329,27 +349,42 @@ static bool wait_for_records(const struct swz_watch *watch, struct rings *rings)
 			}
 		if (!ended)
 			break;
-		ms = 0; /* the next one may have ended, too */
+		/* the next one may have ended, too */
+		most = (struct timespec){0, 0};
 	}
 	return !all_ended(rings);
+}
+
+/* How long records are waited for. */
+static uint64_t rest_of(const struct swz_watch *watch, uint64_t next_pause)
+{
+	uint64_t ns = 1000000u * (watch->options->wall ? WAITING_MS : ROUND_MS);
+	uint64_t now = swz_watch_now();
+
+	if (has_pauses && next_pause < now + ns)
+		ns = next_pause > now ? next_pause - now : 0;
+	return ns;
 }
 
 void swz_perf_engine_run(struct swz_watch *watch)
 {
 	struct rings rings;
-	uint64_t next_waiting = 0, next_clocks = 0;
+	uint64_t next_waiting = 0, next_clocks = 0, next_pause = 0;
 	bool going = true;
 
 	begin_waiting(watch, &rings);
 	while (going) {
 		uint64_t now;
 
-		going = wait_for_records(watch, &rings);
+		going = wait_for_records(&rings, rest_of(watch, next_pause));
 		now = swz_watch_now();
 		going &= now < watch->end_ns;
 		swz_perf_drain(&perf, going ? now - SETTLED_NS : UINT64_MAX,
 			       take, watch);
-		if (watch->options->wall && going && now >= next_waiting)
+		if (has_pauses && going && now >= next_pause)
+			next_pause = swz_pauses_take(watch);
+		if (watch->options->wall && !watch->is_launcher && going &&
+		    now >= next_waiting)
 			next_waiting = swz_waiting_sample(watch);
 		if (going && now >= next_clocks) {
 			swz_tasks_compare_clocks(&watch->tasks,

@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/memory.h"
 #include "launch/sampling.h"
-#include "profile/support/memory.h"
 
 #define RING_BYTES (1u << 22) /* where it is permitted */
 #define MOST_WAKE_BYTES (1u << 18)
@@ -381,6 +381,7 @@ static void read_sample(struct reader *r, struct swz_perf_record *record)
 	r->at += bytes;
 	used = bytes ? take_word(r) : 0;
 	record->stack_bytes = used < bytes ? used : bytes;
+	record->is_stack_short = used < bytes;
 }
 
 static void read_mapping(struct reader *r, struct swz_perf_record *record)

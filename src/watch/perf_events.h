@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/support/map.h"
+#include "util/memory.h"
 #include "watch/unwind/unwinder.h"
 
 struct swz_perf_options {
@@ -74,6 +74,7 @@ struct swz_perf_record {
 	struct swz_registers registers;
 	const uint8_t *stack;
 	size_t stack_bytes;
+	bool is_stack_short; /* the copy ended at a page that is not there */
 	/* PERF_RECORD_MMAP2 */
 	uint64_t start, length, offset, inode;
 	const char *text; /* the path; PERF_RECORD_COMM: the name */

@@ -4,10 +4,16 @@
  *
  * Times are ns of CLOCK_MONOTONIC: a tick is a nanosecond here. */
 
+/* ---------------------------------------------------------------- name */
+
 #include "watch/profile_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,13 +21,169 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/support/memory.h"
-#include "watch/thread_time.h"
+#include "swizzle/format.h"
+#include "util/memory.h"
+#include "watch/image.h"
 
-/* A module's functions may lie anywhere in so much, a byte each. */
-#define JIT_BYTES (1ull << 32)
+/* --- times of threads ---------------------------------------------------- */
 
-/* ---------------------------------------------------------------- name */
+/* From a thread's samples to times: what each sample stands for, so that all
+ * together are the thread's processor time. */
+
+/* Samples say how a thread's time is divided, the kernel how much it is.
+ *
+ * Where samples are taken in the kernel, too, all of them stand for the same
+ * time. Where they are not, each stands for a period, and what is left of the
+ * processor time is the kernel's, but for the last period, which had not ended
+ * with the thread and is half over on average. The rest of its life a thread
+ * has waited: for a processor where it ran, otherwise where it was seen to
+ * wait. A thread that was hit by none, as it did not run for long enough, has
+ * its time in `[not sampled]`. */
+
+/* Without a hit: below this nobody knows, above it was the kernel. */
+#define FEW_PERIODS 5u
+
+/* The share of TOTAL that PART has of ALL. */
+static uint64_t share(uint64_t total, uint64_t part, uint64_t all)
+{
+	return all ? (uint64_t)((unsigned __int128)total * part / all) : 0;
+}
+
+struct division {
+	uint64_t running_ns; /* that samples of a running thread stand for */
+	uint64_t kernel_ns, unsampled_ns;
+	uint64_t waiting_ns, queued_ns, unsampled_waiting_ns;
+};
+
+static void divide_processor(struct division *d,
+			     const struct swz_sample_run *run,
+			     const struct swz_image_thread *t,
+			     uint64_t processor_ns)
+{
+	uint64_t sampled_ns = (t->samples + t->lost) * run->period_ns;
+
+	if (run->flags & SWZ_SAMPLES_OF_KERNEL || !run->period_ns) {
+		if (t->samples)
+			d->running_ns = processor_ns;
+		else
+			d->unsampled_ns = processor_ns;
+	} else if (!t->samples) {
+		if (processor_ns < FEW_PERIODS * run->period_ns)
+			d->unsampled_ns = processor_ns;
+		else
+			d->kernel_ns = processor_ns;
+	} else if (processor_ns >= sampled_ns + run->period_ns) {
+		d->kernel_ns = processor_ns - sampled_ns - run->period_ns / 2;
+		d->running_ns = processor_ns - d->kernel_ns;
+	} else {
+		d->running_ns = processor_ns;
+	}
+	if (!t->weight) {
+		d->unsampled_ns += d->running_ns;
+		d->running_ns = 0;
+	}
+}
+
+static void divide(struct division *d, const struct swz_sample_run *run,
+		   const struct swz_image_thread *t, uint64_t processor_ns,
+		   uint64_t wall_ns)
+{
+	*d = (struct division){0};
+	divide_processor(d, run, t, processor_ns);
+	if (run->flags & SWZ_SAMPLES_OF_WAITING && wall_ns > processor_ns) {
+		uint64_t waiting_ns = wall_ns - processor_ns;
+
+		if (t->weight > t->own_weight)
+			d->queued_ns = t->queued_ns < waiting_ns ? t->queued_ns
+								 : waiting_ns;
+		if (t->waits)
+			d->waiting_ns = waiting_ns - d->queued_ns;
+		else
+			d->unsampled_waiting_ns = waiting_ns - d->queued_ns;
+	}
+}
+
+/* Running sums are rounded down, so that all add up. */
+static void spread(struct swz_thread_time *time,
+		   const struct swz_image_thread *t, const struct division *d)
+{
+	uint64_t weight = 0, waits = 0, all = t->weight - t->own_weight;
+
+	for (size_t i = 0; i < t->node_count; i++) {
+		const struct swz_stack_node *node = &t->nodes[i];
+		uint64_t before = share(d->running_ns, weight, all);
+		uint64_t waited = share(d->waiting_ns, waits, t->waits) +
+				  share(d->queued_ns, weight, all);
+
+		weight += node->weight;
+		waits += node->waits;
+		time->waiting_ns[i] = share(d->waiting_ns, waits, t->waits) +
+				      share(d->queued_ns, weight, all) - waited;
+		time->total_ns[i] = share(d->running_ns, weight, all) - before +
+				    time->waiting_ns[i];
+	}
+}
+
+static void add_row(struct swz_thread_time *time, uint32_t function,
+		    uint64_t ns, uint64_t waiting_ns)
+{
+	if (!ns && !waiting_ns)
+		return;
+	for (size_t i = 1; i < time->count; i++)
+		if (time->nodes[i].function == function &&
+		    !time->nodes[i].parent) {
+			time->total_ns[i] += ns + waiting_ns;
+			time->waiting_ns[i] += waiting_ns;
+			return;
+		}
+	time->nodes[time->count] = (struct swz_stack_node){
+		.function = function};
+	time->total_ns[time->count] = ns + waiting_ns;
+	time->waiting_ns[time->count] = waiting_ns;
+	time->count++;
+}
+
+void swz_thread_time(struct swz_thread_time *time,
+		     const struct swz_sample_run *run,
+		     const struct swz_image_thread *t, uint64_t end_ns)
+{
+	uint64_t processor_ns = t->processor_known
+					? t->processor_ns
+					: t->samples * run->period_ns;
+	struct division d;
+
+	time->nodes = swz_allocate(t->node_count + 2, sizeof(*time->nodes));
+	memcpy(time->nodes, t->nodes, t->node_count * sizeof(*time->nodes));
+	time->count = t->node_count;
+	time->total_ns = swz_allocate(t->node_count + 2, sizeof(uint64_t));
+	time->waiting_ns = swz_allocate(t->node_count + 2, sizeof(uint64_t));
+	divide(&d, run, t, processor_ns,
+	       end_ns > t->start_ns ? end_ns - t->start_ns : 0);
+	/* what hit the profiler's code is not the program's */
+	time->own_ns = share(d.running_ns, t->own_weight, t->weight);
+	d.running_ns -= time->own_ns;
+	time->processor_ns = processor_ns - time->own_ns;
+	spread(time, t, &d);
+	add_row(time, SWZ_FUNCTION_KERNEL, d.kernel_ns, 0);
+	add_row(time, SWZ_FUNCTION_UNSAMPLED, d.unsampled_ns,
+		d.unsampled_waiting_ns);
+	/* parents come before their children */
+	for (size_t i = time->count; i-- > 1;) {
+		uint32_t parent = time->nodes[i].parent;
+
+		time->total_ns[parent] += time->total_ns[i];
+		time->waiting_ns[parent] += time->waiting_ns[i];
+	}
+}
+
+void swz_thread_time_free(struct swz_thread_time *time)
+{
+	free(time->nodes);
+	free(time->total_ns);
+	free(time->waiting_ns);
+}
+
+/* --- the file ------------------------------------------------------------ */
 
 static char *name_for(const struct swz_sample_run *run, int32_t pid,
 		      bool *of_process)
@@ -34,16 +196,6 @@ static char *name_for(const struct swz_sample_run *run, int32_t pid,
 		return swz_duplicate(run->output);
 	return swz_print("%.*s%d%s", (int)(mark - run->output), run->output,
 			 (int)pid, mark + 2);
-}
-
-static int create(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		      0600);
-
-	if (fd >= 0)
-		(void)flock(fd, LOCK_EX | LOCK_NB);
-	return fd;
 }
 
 /* An older profile of the very name that the user gave makes room; what is
@@ -66,10 +218,26 @@ static void remove_older(const char *path)
 	close(fd);
 }
 
+struct swz_sample_run swz_run_of_image(const struct swz_sample_run *run,
+				       const struct swz_image *image)
+{
+	struct swz_sample_run own = *run;
+
+	if (image->pause_period_ns) {
+		own.engine = SWZ_ENGINE_PAUSE;
+		own.period_ns = image->pause_period_ns;
+		own.flags |= SWZ_SAMPLES_OF_KERNEL;
+	}
+	return own;
+}
+
 static void fill_header(struct swz_file_header *h,
-			const struct swz_sample_run *run,
+			const struct swz_sample_run *all,
 			const struct swz_image *image)
 {
+	const struct swz_sample_run own = swz_run_of_image(all, image);
+	const struct swz_sample_run *run = &own;
+
 	memcpy(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic));
 	h->version = SWZ_FILE_VERSION;
 	h->header_bytes = SWZ_HEADER_BYTES;
@@ -86,6 +254,8 @@ static void fill_header(struct swz_file_header *h,
 	h->root_start = run->root_start;
 	h->counts_pid = run->counts_pid;
 	h->counts_start = run->counts_start;
+	h->plain_call = run->plain_call;
+	h->counted_call = run->counted_call;
 	h->start_ticks = h->epoch_ticks = image->start_ns;
 	h->start_realtime_ns = image->start_realtime_ns;
 	h->clock[0] = (struct swz_clock_sample){image->start_ns,
@@ -116,6 +286,49 @@ static bool write_all(int fd, const void *bytes, size_t size, off_t at)
 	return true;
 }
 
+/* Gives the file its name when it has its first page: nobody finds an empty one
+ * (runtime/record/file_name.c). Returns -1 where that is not possible. */
+static int create_with_header(const char *path, const char *page)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? swz_print("%.*s/", (int)(slash - path), path)
+				: swz_duplicate(".");
+	int fd = open(directory, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600), error;
+	char link[64];
+
+	free(directory);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && write_all(fd, page, SWZ_HEADER_BYTES, 0) &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	    linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+		return fd;
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return -1;
+}
+
+static int create(const char *path, const char *page)
+{
+	int fd = create_with_header(path, page), error;
+
+	if (fd >= 0 || errno == EEXIST)
+		return fd;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		  0600);
+	if (fd < 0)
+		return fd;
+	(void)flock(fd, LOCK_EX | LOCK_NB);
+	if (write_all(fd, page, SWZ_HEADER_BYTES, 0))
+		return fd;
+	error = errno;
+	unlink(path);
+	close(fd);
+	errno = error;
+	return -1;
+}
+
 static void failed(struct swz_sample_run *run, const char *path, int error)
 {
 	if (!run->problem)
@@ -132,13 +345,15 @@ void swz_profile_file_make(struct swz_sample_run *run, struct swz_image *image)
 
 	if (image->fd >= 0)
 		return;
+	fill_header(&header, run, image);
+	memcpy(page, &header, sizeof(header));
 	base = name_for(run, image->pid, &of_process);
 	path = swz_duplicate(base);
 	errno = EEXIST;
 	if (!of_process && !run->first_made)
 		remove_older(base);
 	if (of_process || !run->first_made)
-		fd = create(path);
+		fd = create(path, page);
 	run->first_made = true;
 	for (int i = 0; fd < 0 && errno == EEXIST && i < 100000; i++) {
 		free(path);
@@ -148,16 +363,10 @@ void swz_profile_file_make(struct swz_sample_run *run, struct swz_image *image)
 			path = swz_print("%s.%d", base, (int)image->pid);
 		else
 			path = swz_print("%s.%d.%d", base, (int)image->pid, i);
-		fd = create(path);
+		fd = create(path, page);
 	}
-	fill_header(&header, run, image);
-	memcpy(page, &header, sizeof(header));
-	if (fd < 0 || !write_all(fd, page, sizeof(page), 0)) {
+	if (fd < 0) {
 		failed(run, path, errno);
-		if (fd >= 0) {
-			unlink(path);
-			close(fd);
-		}
 		free(path);
 	} else {
 		image->fd = fd;
@@ -236,12 +445,77 @@ static void add_labels(struct content *c, const struct swz_labels *labels)
 		       labels->text, labels->bytes);
 }
 
+struct script_line {
+	uint32_t script, line;
+};
+
 /* Functions are written by module, so that their numbers follow each other. */
 struct numbering {
 	uint32_t *ids;   /* by the image's functions; 0: has no node */
 	uint32_t *order; /* of those that have */
 	size_t count;
+	/* Of scripts: the lines that were executed, sorted, and where each
+	 * script's module begins. */
+	struct script_line *lines;
+	size_t line_count, line_capacity;
+	uint64_t *starts;
 };
+
+/* The script whose line a node's call site is; 0: it is an address. */
+static uint32_t script_of_site(const struct swz_image *image,
+			       const struct swz_stack_node *nodes,
+			       const struct swz_stack_node *node)
+{
+	uint32_t caller = nodes[node->parent].function;
+
+	if (!node->call_site || node->call_site >= SWZ_MOST_SCRIPT_LINES ||
+	    caller >= image->function_count)
+		return 0;
+	return image->functions[caller].script;
+}
+
+static int by_line(const void *left, const void *right)
+{
+	const struct script_line *a = left, *b = right;
+
+	if (a->script != b->script)
+		return a->script < b->script ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static void collect_lines(const struct swz_image *image,
+			  const struct swz_image_thread *thread,
+			  struct swz_map *known, struct numbering *n)
+{
+	for (size_t i = 1; i < thread->node_count; i++) {
+		const struct swz_stack_node *node = &thread->nodes[i];
+		uint32_t script = script_of_site(image, thread->nodes, node);
+		uint32_t *found;
+
+		if (!script)
+			continue;
+		found = swz_map_at(known, script, node->call_site);
+		if (*found != SWZ_MAP_NONE)
+			continue;
+		*found = 0;
+		swz_grow(&n->lines, &n->line_capacity, n->line_count,
+			 sizeof(*n->lines));
+		n->lines[n->line_count++] = (struct script_line){
+			script, (uint32_t)node->call_site};
+	}
+}
+
+static void number_lines(const struct swz_image *image, struct numbering *n)
+{
+	struct swz_map known = {0};
+
+	for (size_t i = 0; i < image->thread_count; i++)
+		collect_lines(image, image->threads[i], &known, n);
+	swz_map_free(&known);
+	if (n->line_count > 1)
+		qsort(n->lines, n->line_count, sizeof(*n->lines), by_line);
+	n->starts = swz_allocate(image->script_count + 1, sizeof(*n->starts));
+}
 
 static const struct swz_image *sorted_image;
 
@@ -273,6 +547,7 @@ static struct numbering number_functions(const struct swz_image *image)
 	qsort(n.order, n.count, sizeof(*n.order), by_module);
 	for (size_t i = 0; i < n.count; i++)
 		n.ids[n.order[i]] = (uint32_t)i + 1;
+	number_lines(image, &n);
 	return n;
 }
 
@@ -309,50 +584,62 @@ static void add_functions(struct content *c, const struct swz_image *image,
 	}
 }
 
-/* Names that no file gives. NULL: there is none. */
-static const char *name_of(const struct swz_image *image,
-			   const struct swz_image_function *f)
+/* Names that no file will give. */
+static const char **find_names(const struct swz_image *image,
+			       const struct numbering *n, size_t first,
+			       size_t count)
 {
-	if (f->name)
-		return f->name;
-	return swz_code_file_name(image->modules[f->module].file, f->address);
+	const char **names = swz_allocate(count, sizeof(*names));
+	uint64_t *addresses = swz_allocate(count, sizeof(*addresses));
+	uint32_t module = image->functions[n->order[first]].module;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct swz_image_function *f =
+			&image->functions[n->order[first + i]];
+
+		names[i] = f->name;
+		addresses[i] = f->address;
+	}
+	if (module != SWZ_NO_MODULE)
+		swz_code_file_names(image->modules[module].file, addresses,
+				    names, count);
+	free(addresses);
+	return names;
 }
 
 static void add_names(struct content *c, const struct swz_image *image,
 		      const struct numbering *n, uint32_t module, size_t first,
 		      size_t count)
 {
+	const char **names = find_names(image, n, first, count);
 	size_t size = 1, named = 0, at, records;
 	struct swz_symbol_record *symbols;
 	char *body;
 
 	for (size_t i = 0; i < count; i++) {
-		const char *name = name_of(
-			image, &image->functions[n->order[first + i]]);
-
-		named += name != NULL;
-		size += name ? strlen(name) + 1 : 0;
+		named += names[i] != NULL;
+		size += names[i] ? strlen(names[i]) + 1 : 0;
 	}
-	if (!named)
-		return;
 	at = records = named * sizeof(*symbols);
-	body = add_chunk(c, SWZ_CHUNK_SYMBOLS, named, module, records + size);
+	body = named ? add_chunk(c, SWZ_CHUNK_SYMBOLS, named, module,
+				 records + size)
+		     : NULL;
 	symbols = (struct swz_symbol_record *)(void *)body;
 	for (size_t i = 0; i < count; i++) {
 		const struct swz_image_function *f =
 			&image->functions[n->order[first + i]];
-		const char *name = name_of(image, f);
 
-		if (!name)
+		if (!names[i])
 			continue;
 		*symbols++ = (struct swz_symbol_record){
 			.address = f->address,
 			.size = f->name ? 1 : f->size,
 			.name = (uint32_t)at,
 		};
-		memcpy(body + at, name, strlen(name) + 1);
-		at += strlen(name) + 1;
+		memcpy(body + at, names[i], strlen(names[i]) + 1);
+		at += strlen(names[i]) + 1;
 	}
+	free(names);
 }
 
 static void add_lines(struct content *c, const struct swz_image *image,
@@ -361,10 +648,20 @@ static void add_lines(struct content *c, const struct swz_image *image,
 {
 	const struct swz_image_function *f = &image->functions[n->order[first]];
 	const char *path = image->scripts[f->script];
-	size_t records = count * sizeof(struct swz_line_record);
-	char *body = add_chunk(c, SWZ_CHUNK_LINES, count, module,
-			       records + strlen(path) + 1);
-	struct swz_line_record *lines = (struct swz_line_record *)(void *)body;
+	size_t first_line = 0, line_count = 0, records;
+	struct swz_line_record *lines;
+	char *body;
+
+	while (first_line < n->line_count &&
+	       n->lines[first_line].script != f->script)
+		first_line++;
+	while (first_line + line_count < n->line_count &&
+	       n->lines[first_line + line_count].script == f->script)
+		line_count++;
+	records = (count + line_count) * sizeof(struct swz_line_record);
+	body = add_chunk(c, SWZ_CHUNK_LINES, count + line_count, module,
+			 records + strlen(path) + 1);
+	lines = (struct swz_line_record *)(void *)body;
 
 	for (size_t i = 0; i < count; i++) {
 		f = &image->functions[n->order[first + i]];
@@ -372,6 +669,15 @@ static void add_lines(struct content *c, const struct swz_image *image,
 			.address = f->address,
 			.file = (uint32_t)records,
 			.line = f->line ? f->line : 1,
+		};
+	}
+	for (size_t i = 0; i < line_count; i++) {
+		uint32_t line = n->lines[first_line + i].line;
+
+		lines[count + i] = (struct swz_line_record){
+			.address = SWZ_SCRIPT_LINES + line,
+			.file = (uint32_t)records,
+			.line = line,
 		};
 	}
 	memcpy(body + records, path, strlen(path) + 1);
@@ -412,7 +718,9 @@ static void add_scripts(struct content *c, const struct swz_image *image,
 		};
 
 		count = count_of_module(image, n, first);
-		start += JIT_BYTES;
+		if (script)
+			n->starts[script] = start;
+		start += SWZ_NO_FILE_BYTES;
 		record.end = start;
 		record.function_count = record.counts[0] = (uint32_t)count;
 		add_module(c, module,
@@ -453,14 +761,14 @@ static void add_code(struct content *c, const struct swz_image *image,
 		add_module(c, i, m->file->path, &record);
 		if (count)
 			add_functions(c, image, n, i, first, count);
-		if (count && m->file->in_memory)
+		if (count && swz_code_file_is_gone(m->file))
 			add_names(c, image, n, i, first, count);
 		first += count;
 	}
 	add_scripts(c, image, n, first);
 }
 
-static void add_nodes(struct content *c, const struct swz_image_thread *thread,
+static void add_nodes(struct content *c, const struct swz_image *image,
 		      uint32_t index, const struct numbering *n,
 		      const struct swz_thread_time *time,
 		      struct swz_thread_record *record)
@@ -476,14 +784,20 @@ static void add_nodes(struct content *c, const struct swz_image_thread *thread,
 			  count * sizeof(*slots));
 	for (size_t i = 0; i < count; i++) {
 		const struct swz_stack_node *node = &time->nodes[i];
+		uint32_t script = script_of_site(image, time->nodes, node);
+		uint64_t call_site = node->call_site;
 
+		/* (a call's is behind it) */
+		if (script)
+			call_site += n->starts[script] + SWZ_SCRIPT_LINES +
+				     !node->is_hit;
 		slots[i] = (struct swz_node){
-			.function = node->function < SWZ_FUNCTION_CALLERS
+			.function = node->function < SWZ_FUNCTION_COUNTING
 					    ? n->ids[node->function]
 					    : node->function,
 			.parent = unit + node->parent,
-			.call_site = node->call_site,
-			.calls = node->samples + node->waits,
+			.call_site = call_site,
+			.calls = node->samples,
 			.open = node->is_hit ? SWZ_NODE_HIDDEN | SWZ_NODE_HIT
 					     : 0,
 			.ticks = (int64_t)time->total_ns[i],
@@ -495,14 +809,15 @@ static void add_nodes(struct content *c, const struct swz_image_thread *thread,
 		if (time->nodes[i].is_hit)
 			slots[time->nodes[i].parent].calls += slots[i].calls;
 	record->root = unit;
-	(void)thread;
 }
 
 static void add_thread(struct content *c, const struct swz_sample_run *run,
 		       const struct swz_image *image, uint32_t index,
-		       const struct numbering *n, uint64_t end_ns)
+		       const struct numbering *n, uint64_t end_ns,
+		       uint64_t *own_ns)
 {
 	const struct swz_image_thread *thread = image->threads[index];
+	const struct swz_sample_run own = swz_run_of_image(run, image);
 	struct swz_thread_time time;
 	struct swz_thread_record record = {
 		.tid = thread->tid,
@@ -514,10 +829,11 @@ static void add_thread(struct content *c, const struct swz_sample_run *run,
 	if (record.last_ticks < record.start_ticks)
 		record.last_ticks = record.start_ticks;
 	memcpy(record.name, thread->name, sizeof(record.name));
-	swz_thread_time(&time, run, thread, record.last_ticks);
+	swz_thread_time(&time, &own, thread, record.last_ticks);
 	record.processor_ns = time.processor_ns;
+	*own_ns += time.own_ns;
 	record.processor_ticks = record.last_ticks;
-	add_nodes(c, thread, index, n, &time, &record);
+	add_nodes(c, image, index, n, &time, &record);
 	memcpy(add_chunk(c, SWZ_CHUNK_THREAD, 1, index, sizeof(record)),
 	       &record, sizeof(record));
 	swz_thread_time_free(&time);
@@ -529,7 +845,7 @@ bool swz_profile_file_write(struct swz_sample_run *run, struct swz_image *image)
 	struct content c = {0};
 	struct timespec now;
 	struct numbering n;
-	uint64_t end_ns = image->end_ns;
+	uint64_t end_ns = image->end_ns, own_ns = 0;
 	bool good;
 
 	if (image->fd < 0)
@@ -544,14 +860,16 @@ bool swz_profile_file_write(struct swz_sample_run *run, struct swz_image *image)
 	add_labels(&c, &image->labels);
 	add_code(&c, image, &n);
 	for (size_t i = 0; i < image->thread_count; i++)
-		add_thread(&c, run, image, (uint32_t)i, &n, end_ns);
+		add_thread(&c, run, image, (uint32_t)i, &n, end_ns, &own_ns);
 	fill_header(&header, run, image);
 	if (image->ended) {
 		header.flags |= SWZ_FILE_ENDED;
 		header.end_ticks = end_ns;
 	}
 	header.clock[2] = (struct swz_clock_sample){end_ns, end_ns};
-	header.samples = image->samples;
+	header.samples = image->samples - image->own_samples;
+	header.own_samples = image->own_samples;
+	header.profiling_ns = own_ns;
 	header.lost_samples = image->lost;
 	header.missed_samples = image->missed;
 	header.cut_stacks = image->cut_stacks;
@@ -565,6 +883,8 @@ bool swz_profile_file_write(struct swz_sample_run *run, struct swz_image *image)
 	free(c.bytes);
 	free(n.ids);
 	free(n.order);
+	free(n.lines);
+	free(n.starts);
 	if (image->ended) {
 		close(image->fd);
 		image->fd = -1;

@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +19,197 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/printable.h"
+#include "base/run_summary.h"
 #include "launch/program.h"
-#include "options/notice.h"
-#include "profile/support/memory.h"
-#include "watch/clock.h"
+#include "launch/sampling.h"
+#include "options/command_line.h"
+#include "util/memory.h"
+#include "watch/counted_code.h"
 #include "watch/engine.h"
-#include "watch/process_check.h"
-#include "watch/run_line.h"
+#include "watch/proc_task.h"
+#include "watch/profile_file.h"
 #include "watch/script_advice.h"
+#include "watch/tasks.h"
+
+/* --- the line at the end ------------------------------------------------- */
+
+/* The line that ends a sampled run: how many samples of which time, in which
+ * files, what is missing, and the next command. */
+
+static void put_count(FILE *to, uint64_t number, const char *what)
+{
+	char digits[32];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			putc(',', to);
+		putc(digits[i], to);
+	}
+	fprintf(to, "%s%s", what, *what && number != 1 ? "s" : "");
+}
+
+static void put_time(FILE *to, uint64_t ns)
+{
+	if (ns < 1000000000)
+		fprintf(to, "%.2f ms", (double)ns / 1e6);
+	else
+		fprintf(to, "%.2f s", (double)ns / 1e9);
+}
+
+/* As a shell reads it. */
+static void put_word(FILE *to, const char *word, bool star)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789._/+:=@%,-";
+	bool quoted = word[strspn(word, plain)] != '\0';
+
+	if (quoted)
+		putc('\'', to);
+	while (*word) {
+		bool shown;
+		size_t length = swz_character(word, SIZE_MAX, &shown);
+
+		if (*word == '\'')
+			fputs("'\\''", to);
+		else if (shown)
+			fwrite(word, 1, length, to);
+		else
+			putc('?', to);
+		word += length;
+	}
+	if (quoted)
+		putc('\'', to);
+	if (star)
+		putc('*', to);
+}
+
+/* The user's own name for the file or, with a *, all. */
+static void put_files(FILE *to, const struct swz_run *run,
+		      const struct swz_sample_totals *totals)
+{
+	char *name = swz_duplicate(totals->files > 1 ? run->output
+						     : totals->first_path);
+	char *mark = totals->files > 1 ? strstr(name, "%p") : NULL;
+	size_t shown = run->shown < strlen(name) ? run->shown : 0;
+
+	if (mark)
+		*mark = '\0';
+	if (strncmp(name, run->output, shown) != 0)
+		shown = 0;
+	put_word(to, name + shown, totals->files > 1);
+	if (mark && mark[2])
+		put_word(to, mark + 2, false);
+	free(name);
+}
+
+static bool is_default(const struct swz_run *run)
+{
+	return strcmp(run->output + run->shown, "swizzle.out.%p") == 0;
+}
+
+static void put_missing(FILE *to, const struct swz_sample_totals *totals)
+{
+	if (totals->lost) {
+		fputs("; ", to);
+		put_count(to, totals->lost, " sample");
+		fputs(" lost", to);
+	}
+	if (totals->missed * 50 > totals->samples) {
+		fputs("; ", to);
+		put_count(to, totals->missed, " sample");
+		fputs(" missed", to);
+	}
+	if (totals->cut + totals->broken) {
+		fputs("; ", to);
+		put_count(to, totals->cut + totals->broken, " stack");
+		fputs(" cut", to);
+	}
+	if (totals->unread) {
+		fputs("; ", to);
+		put_count(to, totals->unread, " stack");
+		fputs(" without the script's functions", to);
+	}
+	if (totals->processes)
+		fprintf(to, "; %zu process%s still run%s", totals->processes,
+			totals->processes == 1 ? "" : "es",
+			totals->processes == 1 ? "s" : "");
+}
+
+/* To be freed; NULL: there is nothing to be said, as no file was written. */
+static char *run_line(const struct swz_sample_run *sampled,
+		      const struct swz_run *run,
+		      const struct swz_sample_totals *totals)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to;
+
+	if (!totals->files || !totals->first_path)
+		return NULL;
+	to = swz_text_stream(&text, &size);
+	fputs("swizzle: ", to);
+	put_count(to, totals->samples, " sample");
+	fputs(" of ", to);
+	put_time(to, totals->processor_ns);
+	fputs(" processor time, ", to);
+	if (totals->files > 1)
+		put_count(to, totals->files, " profile");
+	else
+		put_count(to, totals->threads, " thread");
+	fputs(" -> ", to);
+	put_files(to, run, totals);
+	put_missing(to, totals);
+	fputs(". Next: swizzle-dump", to);
+	if (totals->scripts)
+		fputs(" --script", to);
+	if (totals->files > 1 || !is_default(run)) {
+		putc(' ', to);
+		put_files(to, run, totals);
+	}
+	putc('\n', to);
+	swz_text_stream_end(to);
+	(void)sampled;
+	return text;
+}
+
+#define MUCH 10u /* one in so many ns */
+#define HITS 4u  /* of a thread of average length */
+
+/* In thousands. */
+static uint64_t rate_for(uint64_t thread_ns)
+{
+	uint64_t rate = thread_ns ? HITS * UINT64_C(1000000000) / thread_ns
+				  : UINT64_MAX;
+
+	if (rate > SWZ_MOST_RATE)
+		return SWZ_MOST_RATE;
+	return (rate + 999) / 1000 * 1000;
+}
+
+/* Advises a higher rate where much of the time is that of threads which ended
+ * before their first sample. A line without its newline, to be freed; NULL: it
+ * is less than a tenth, or there are no more to be had. */
+static char *rate_advice(const struct swz_sample_run *sampled,
+			 const struct swz_sample_totals *totals)
+{
+	uint64_t ns = totals->unsampled_ns, rate;
+
+	if (sampled->engine != SWZ_ENGINE_PERF || !sampled->period_ns ||
+	    !totals->processor_ns || ns * MUCH < totals->processor_ns)
+		return NULL;
+	rate = rate_for(ns / totals->unsampled_threads);
+	if (rate <= 1000000000u / sampled->period_ns)
+		return NULL;
+	return swz_print("%" PRIu64 "%% of the time is in threads that ended "
+			 "before their first sample. To see into them: -r "
+			 "%" PRIu64,
+			 100 * ns / totals->processor_ns, rate);
+}
+
+/* --- the sampler --------------------------------------------------------- */
 
 #ifndef SYS_pidfd_open /* Linux 5.3 */
 #define SYS_pidfd_open 434
@@ -46,10 +231,11 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 	va_start(arguments, format);
 	n = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (n > 0)
-		swz_notice_write(text, (size_t)n < sizeof(text)
-					       ? (size_t)n
-					       : sizeof(text) - 1);
+	if (n <= 0)
+		return;
+	/* paths and names are those of other processes */
+	swz_make_printable(text, "\n");
+	swz_notice_write(text, strlen(text));
 }
 
 /* The process that the user waits for has ended. */
@@ -63,7 +249,7 @@ static void tell(struct swz_watch *watch, const struct swz_run *run)
 		    watch->run.problem);
 	if (watch->options->quiet || !watch->options->summary)
 		return;
-	line = swz_run_line(&watch->run, run, &totals);
+	line = run_line(&watch->run, run, &totals);
 	if (line)
 		say("%s", line);
 	free(line);
@@ -76,7 +262,7 @@ static void tell(struct swz_watch *watch, const struct swz_run *run)
 	if (line)
 		say("swizzle: %s\n", line);
 	free(line);
-	line = swz_rate_advice(&watch->run, &totals);
+	line = rate_advice(&watch->run, &totals);
 	if (line)
 		say("swizzle: %s\n", line);
 	free(line);
@@ -111,8 +297,11 @@ static void fill(struct swz_watch *watch, const struct swz_run *run,
 	watch->run.output = run->output;
 	watch->run.root_pid = run->root_pid;
 	watch->run.root_start = run->root_start;
+	watch->run.counts_output = options->counts_output;
 	watch->run.counts_pid = options->counts_pid;
 	watch->run.counts_start = options->counts_start;
+	if (options->counts_output)
+		swz_counted_code_measure(&watch->run);
 	if (options->wall)
 		watch->run.flags |= SWZ_SAMPLES_OF_WAITING;
 	signal(SIGCHLD, SIG_DFL);
@@ -153,7 +342,7 @@ static bool open_engine(struct swz_watch *watch, const char **problem)
 
 /* -------------------------------------------------------------- launched */
 
-/* What ps shows, and what pgrep -f finds: not the program's name. */
+/* Sets the name that ps shows and pgrep -f finds: not the program's. */
 static void rename_to(char **argv, int32_t root)
 {
 	char *last = argv[0];
@@ -214,7 +403,7 @@ _Noreturn static void sample(const struct swz_run *run,
 	if (chdir("/") != 0 || !keep_descriptors(&ready))
 		goto fail;
 	fill(watch, run, options, run->root_pid);
-	watch->launched = true;
+	watch->launched = watch->is_launcher = true;
 	watch->tasks.command = command;
 	if (!open_engine(watch, &problem))
 		goto fail;
@@ -236,39 +425,57 @@ fail:
 
 /* The kernel makes orphans the children of the next process above that has
  * asked for them, or of the first. */
-static void check_orphans(void)
+static const char *refuse_orphans(void)
 {
 	int asked = 0;
 
 	if (getpid() == 1)
-		swz_die(SWZ_CANNOT_RUN,
-			"-m sample cannot watch process 1 of a container, as "
-			"the sampler would end with it. Start the container "
-			"with --init, or start swizzle-run from a shell");
+		return "process 1 of a container cannot be watched, as the "
+		       "sampler would end with it. Start the container with "
+		       "--init, or start swizzle-run from a shell";
 	if (prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked)
-		swz_die(SWZ_CANNOT_RUN,
-			"-m sample cannot watch a process that takes orphans "
-			"(PR_SET_CHILD_SUBREAPER): the sampler would be its "
-			"child. Start swizzle-run from a shell");
+		return "a process that takes orphans (PR_SET_CHILD_SUBREAPER) "
+		       "cannot be watched: the sampler would be its child. "
+		       "Start swizzle-run from a shell";
+	return NULL;
 }
 
-void swz_sampler_start(const struct swz_run *run,
-		       const struct swz_sampling *options, char **argv)
+/* One byte that is 0 when it is ready, else what is in the way. */
+static char *await_sampler(int ready)
 {
-	char problem[1024];
-	int ready[2];
+	char text[1024];
 	size_t length = 0;
 	ssize_t n;
+
+	while (length < sizeof(text) - 1 &&
+	       ((n = read(ready, text + length, sizeof(text) - 1 - length)) >
+			0 ||
+		(n < 0 && errno == EINTR)))
+		length += n > 0 ? (size_t)n : 0;
+	if (length == 1 && !text[0])
+		return NULL;
+	text[length] = '\0';
+	return swz_duplicate(length ? text : "the sampler has ended");
+}
+
+char *swz_sampler_start(const struct swz_run *run,
+			const struct swz_sampling *options, char **argv)
+{
+	const char *refused = refuse_orphans();
+	struct sigaction none = {.sa_handler = SIG_DFL,
+				 .sa_flags = SA_NOCLDWAIT},
+			 before;
+	char *problem = NULL;
+	int ready[2];
 	pid_t between;
 
-	check_orphans();
+	if (refused)
+		return swz_duplicate(refused);
 	if (pipe2(ready, O_CLOEXEC) != 0)
-		swz_die(SWZ_CANNOT_RUN, "cannot start the sampler: %s",
-			strerror(errno));
+		return swz_duplicate(strerror(errno));
+	/* the kernel reaps it: it is not in the program's RUSAGE_CHILDREN */
+	sigaction(SIGCHLD, &none, &before);
 	between = fork();
-	if (between < 0)
-		swz_die(SWZ_CANNOT_RUN, "cannot start the sampler: %s",
-			strerror(errno));
 	if (between == 0) {
 		close(ready[0]);
 		between = getpid();
@@ -277,19 +484,15 @@ void swz_sampler_start(const struct swz_run *run,
 		_exit(0);
 	}
 	close(ready[1]);
-	while (waitpid(between, NULL, 0) < 0 && errno == EINTR)
+	if (between < 0)
+		problem = swz_duplicate(strerror(errno));
+	while (between > 0 && waitpid(between, NULL, 0) < 0 && errno == EINTR)
 		;
-	while (length < sizeof(problem) - 1 &&
-	       ((n = read(ready[0], problem + length,
-			  sizeof(problem) - 1 - length)) > 0 ||
-		(n < 0 && errno == EINTR)))
-		length += n > 0 ? (size_t)n : 0;
+	sigaction(SIGCHLD, &before, NULL);
+	if (between > 0)
+		problem = await_sampler(ready[0]);
 	close(ready[0]);
-	if (length == 1 && !problem[0])
-		return;
-	problem[length] = '\0';
-	swz_die(SWZ_CANNOT_RUN, "cannot sample: %s",
-		length ? problem : "the sampler has ended");
+	return problem;
 }
 
 /* -------------------------------------------------------------- attached */
@@ -318,6 +521,7 @@ int swz_sampler_attach(const struct swz_run *run,
 	sigaddset(&blocked, SIGCHLD); /* of threads that stop */
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
 	fill(watch, run, options, pid);
+	watch->tasks.attached = pid;
 	watch->stop = signalfd(-1, &ending, SFD_CLOEXEC);
 	if (!open_engine(watch, &problem)) {
 		say("swizzle: cannot sample process %d: %s\n", (int)pid,

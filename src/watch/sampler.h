@@ -9,10 +9,10 @@
 #include "launch/sampling.h"
 
 /* Starts it for the caller's process, which is about to execute the program,
- * and returns when it is ready. Dies if it cannot be had. ARGV is written over,
- * in the sampler. */
-void swz_sampler_start(const struct swz_run *run,
-		       const struct swz_sampling *options, char **argv);
+ * and returns NULL when it is ready; else why it cannot be had, which the
+ * caller frees. ARGV is written over, in the sampler. */
+char *swz_sampler_start(const struct swz_run *run,
+			const struct swz_sampling *options, char **argv);
 
 /* Samples process options->pid until it ends, the time is over, or the caller
  * gets SIGINT, SIGTERM or SIGHUP. Returns the exit status. */

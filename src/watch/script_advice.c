@@ -3,9 +3,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "profile/support/interpreters.h"
-#include "profile/support/memory.h"
+#include "util/interpreters.h"
+#include "util/memory.h"
 #include "watch/jit_functions.h"
 #include "watch/script_frames.h"
 
@@ -81,8 +82,77 @@ static bool has_options(const struct swz_image *image, const char *options)
 	return true;
 }
 
+static size_t reads(void *context, const char *symbol, void *into, size_t size)
+{
+	uint64_t address;
+
+	return swz_code_file_symbol(context, symbol, &address) &&
+			       swz_code_file_bytes(context, address, into, size)
+		       ? size
+		       : 0;
+}
+
+/* The program itself, or a library that a program of that name has it from:
+ * others run scripts for extensions. */
+static bool is_program(const struct swz_image *image,
+		       const struct swz_image_module *module,
+		       const struct swz_interpreter *interpreter)
+{
+	const char *program = image->executable ? image->executable : "";
+	const char *slash = strrchr(program, '/');
+	size_t length = strlen(interpreter->language);
+
+	return !strcmp(module->file->path, program) ||
+	       !strncasecmp(slash ? slash + 1 : program, interpreter->language,
+			    length);
+}
+
+char *swz_script_version_advice(const struct swz_image *image)
+{
+	char *version = NULL, *line;
+	const struct swz_interpreter *found;
+	size_t i;
+
+	for (i = 0; !version && i < image->module_count; i++) {
+		struct swz_code_file *file = image->modules[i].file;
+
+		found = file ? swz_interpreter_in(defines, file) : NULL;
+		if (found && is_program(image, &image->modules[i], found))
+			version = swz_interpreter_unknown_version(found, reads,
+								  file);
+	}
+	if (!version || image->samples < LEAST_SHARE ||
+	    has_options(image, "-X perf")) {
+		free(version);
+		return NULL;
+	}
+	line = swz_print("%s is %s %s: its rows are the interpreter's C "
+			 "functions. The script's own can be read "
+			 "of " SWZ_KNOWN_SCRIPTS " only",
+			 image->executable, found->language, version);
+	free(version);
+	return line;
+}
+
+/* What names the code: of a process that runs already, or from its start. */
+static char *names_help(const struct swz_image *image,
+			const struct swz_interpreter *interpreter)
+{
+	const char *command = interpreter->command;
+
+	if (image->ran_before && command)
+		return swz_print("run %.*s%" PRId32 "%s, then sample it again",
+				 (int)(strchr(command, '%') - command), command,
+				 image->pid, strchr(command, '%') + 2);
+	return swz_print("%s its command: %s",
+			 image->ran_before ? "start it with these added to"
+					   : "add to",
+			 interpreter->options);
+}
+
 char *swz_script_advice(const struct swz_image *image)
 {
+	char *help, *line;
 	uint64_t unnamed = count_unnamed(image);
 	const struct swz_interpreter *found = NULL;
 	size_t i;
@@ -93,13 +163,15 @@ char *swz_script_advice(const struct swz_image *image)
 		found = swz_interpreter_in(defines, image->modules[i].file);
 	if (!found || !found->options || has_options(image, found->options))
 		return NULL;
-	return swz_print(
+	help = names_help(image, found);
+	line = swz_print(
 		"%" PRIu64 "%% of the samples are in code that %s "
 		"made at run time or below it, without names. For the names of "
-		"%s functions add to its command: %s",
+		"%s functions %s",
 		100 * unnamed / image->samples,
-		image->modules[i - 1].file->path, found->language,
-		found->options);
+		image->modules[i - 1].file->path, found->language, help);
+	free(help);
+	return line;
 }
 
 bool swz_script_needs_pauses(const struct swz_image *image)

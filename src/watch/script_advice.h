@@ -14,6 +14,11 @@
  * options. To be asked after swz_jit_functions_settle(). */
 char *swz_script_advice(const struct swz_image *image);
 
+/* The same: which version the program is of, where it is an interpreter whose
+ * scripts can be read of another version only. NULL: it is none, or it was hit
+ * by next to no sample. */
+char *swz_script_version_advice(const struct swz_image *image);
+
 /* Whether the image's program is an interpreter whose functions only pauses
  * show: see script_frames.h. */
 bool swz_script_needs_pauses(const struct swz_image *image);

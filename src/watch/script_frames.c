@@ -1,8 +1,7 @@
 /* A call of the interpreter's loop runs the frame that it was called with and
  * those that this one calls without C in between; the first of them is marked
  * as entry. So the groups of frames and the calls of the loop follow each other
- * in the same order. The loop is _PyEval_EvalFrameDefault, and rb_vm_exec with
- * what that calls for the instructions. Where a frame is made before the loop
+ * in the same order. Where a frame is made before the loop
  * is called (Ruby), or after that (Python), one of them may be missing for a
  * moment. */
 
@@ -11,14 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/support/memory.h"
+#include "util/memory.h"
 #include "watch/jit_functions.h"
-#include "watch/names/python_frames.h"
-#include "watch/names/ruby_frames.h"
+#include "watch/names/script_language.h"
 #include "watch/proc_task.h"
+#include "watch/unwind/unwind_file.h"
 
-static const char python_loop[] = "_PyEval_EvalFrameDefault";
-static const char ruby_loop[] = "rb_vm_exec";
+#define WORD 8
+#define MOST_CODE ((size_t)1 << 20) /* of one function */
+
+static const struct swz_script_language *const languages[] = {
+	&swz_python_language, &swz_ruby_language, &swz_php_language,
+	&swz_perl_language,   &swz_node_language,
+};
+
+#define LANGUAGES (sizeof(languages) / sizeof(*languages))
+
+/* -------------------------------------------------------- interpreter */
 
 static size_t read_memory(void *context, uint64_t address, void *into,
 			  size_t size)
@@ -28,7 +36,46 @@ static size_t read_memory(void *context, uint64_t address, void *into,
 	return swz_proc_memory(image->pid, address, into, size);
 }
 
-/* -------------------------------------------------------- interpreter */
+static uint64_t symbol_of_module(void *context, const char *name)
+{
+	const struct swz_image_module *module = context;
+	uint64_t address;
+
+	return swz_code_file_symbol(module->file, name, &address)
+		       ? address + module->load_bias
+		       : 0;
+}
+
+static size_t read_file(void *context, uint64_t address, void *into,
+			size_t size)
+{
+	return swz_code_file_bytes(context, address, into, size) ? size : 0;
+}
+
+static uint64_t symbol_of_file(void *context, const char *name)
+{
+	uint64_t address;
+
+	return swz_code_file_symbol(context, name, &address) ? address : 0;
+}
+
+/* The program itself holds the interpreter. */
+static bool holds_interpreter(struct swz_code_file *file)
+{
+	const struct swz_script_module module = {symbol_of_file, file,
+						 read_file, file};
+
+	for (size_t i = 0; i < LANGUAGES; i++) {
+		struct swz_script_reader *reader = languages[i]->open(&module);
+
+		if (!reader)
+			continue;
+		languages[i]->close(reader);
+		/* (frames of the machine need no pause) */
+		return languages[i]->frames != NULL;
+	}
+	return false;
+}
 
 static bool is_called(const char *program, const char *name)
 {
@@ -37,130 +84,163 @@ static bool is_called(const char *program, const char *name)
 	return strncmp(slash ? slash + 1 : program, name, strlen(name)) == 0;
 }
 
+static bool needs_library_of(const struct swz_code_file *file,
+			     const struct swz_script_language *language)
+{
+	for (size_t i = 0;
+	     i < sizeof(language->libraries) / sizeof(*language->libraries);
+	     i++)
+		if (language->libraries[i] &&
+		    swz_code_file_needs(file, language->libraries[i]))
+			return true;
+	return false;
+}
+
+static bool is_interpreter(struct swz_code_file *file, const char *program)
+{
+	for (size_t i = 0; i < LANGUAGES; i++)
+		if (languages[i]->program &&
+		    is_called(program, languages[i]->program) &&
+		    needs_library_of(file, languages[i]))
+			return true;
+	return holds_interpreter(file);
+}
+
+static bool is_known(const struct swz_mapped_file *mapped)
+{
+	struct swz_code_file *file = swz_code_file_of(mapped);
+
+	if (!file->interpreter)
+		file->interpreter = is_interpreter(file, mapped->path) ? 1 : -1;
+	return file->interpreter > 0;
+}
+
 bool swz_script_frames_known(const char *program)
 {
-	const struct swz_code_file *file = swz_code_file_of(0, program, 0);
-	uint64_t address, version;
-	char text[4];
-
-	if (swz_code_file_symbol(file, "Py_Version", &address))
-		return swz_code_file_bytes(file, address, &version,
-					   sizeof(version)) &&
-		       swz_python_is_known(version);
-	if (swz_code_file_symbol(file, "ruby_version", &address))
-		return swz_code_file_bytes(file, address, text, sizeof(text)) &&
-		       swz_ruby_is_known(text, sizeof(text));
-	if (is_called(program, "python"))
-		return swz_code_file_needs(file, SWZ_PYTHON_LIBRARY);
-	return is_called(program, "ruby") &&
-	       (swz_code_file_needs(file, SWZ_RUBY_LIBRARY) ||
-		swz_code_file_needs(file, SWZ_RUBY_OWN_LIBRARY));
+	return is_known(&(struct swz_mapped_file){.path = program});
 }
 
-struct wanted {
-	const char *name;
-	uint64_t *address;
-};
-
-/* The run-time addresses of all of them; false: not all are there. */
-static bool find_symbols(const struct swz_image_module *module,
-			 const struct wanted *wanted, size_t count)
+bool swz_script_frames_known_of(const struct swz_image *image)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (!swz_code_file_symbol(module->file, wanted[i].name,
-					  wanted[i].address))
-			return false;
-		*wanted[i].address += module->load_bias;
+	return image->executable &&
+	       is_known(&(struct swz_mapped_file){.pid = image->pid,
+						  .path = image->executable});
+}
+
+/* Whether code begins with a frame that is made already: it is no function, but
+ * a part of one that the compiler has put elsewhere. */
+static bool is_part(const struct swz_unwind_file *unwind, uint64_t address)
+{
+	struct swz_unwind_row row;
+	struct swz_fde fde;
+
+	if (!swz_unwind_file_fde(unwind, address, &fde))
+		return false;
+	row = swz_unwind_row_of(&fde, address);
+	return row.kind == SWZ_ROW_RBP ||
+	       (row.kind == SWZ_ROW_RSP && row.cfa_offset != WORD);
+}
+
+/* The part of a function that lies elsewhere and has no name in a stripped
+ * file: the function jumps there. 0: there is none. */
+static uint64_t part_of(struct swz_image *image,
+			const struct swz_image_module *module,
+			const struct swz_code_function *function)
+{
+	struct swz_unwind_file *unwind = swz_unwind_file_of(
+		&(struct swz_mapped_file){.pid = image->pid,
+					  .path = module->file->path,
+					  .inode = module->file->inode});
+	size_t size = function->size < MOST_CODE ? function->size : MOST_CODE;
+	uint8_t *code = swz_allocate(size + 1, 1);
+	uint64_t found = 0;
+
+	if (!unwind || read_memory(image, function->start + module->load_bias,
+				   code, size) != size)
+		size = 0;
+	for (size_t i = 0; !found && i + 6 <= size; i++) {
+		/* jcc rel32 */
+		uint64_t to = function->start + i + 6 +
+			      (uint64_t)(int32_t)swz_script_half(code, i + 2);
+
+		if (code[i] != 0x0f || (code[i + 1] & 0xf0) != 0x80 ||
+		    to - function->start < function->size)
+			continue;
+		to = swz_code_file_function(module->file, to).start;
+		if (to != function->start && is_part(unwind, to))
+			found = to;
 	}
-	return true;
+	free(code);
+	swz_unwind_file_release(unwind);
+	return found;
 }
 
-static void look_for_python(struct swz_image *image,
-			    const struct swz_image_module *module)
+static void take_loop(struct swz_image *image,
+		      const struct swz_image_module *module)
 {
-	struct swz_python_places places;
-	uint64_t loop;
-	const struct wanted wanted[] = {
-		{"_PyRuntime", &places.runtime},
-		{"Py_Version", &places.version},
-		{"PyCode_Type", &places.code_type},
-		{"PyUnicode_Type", &places.str_type},
-		{python_loop, &loop},
-	};
+	struct swz_code_function loop = swz_code_file_function(
+		module->file, image->script->loop - module->load_bias);
 
-	if (!find_symbols(module, wanted, sizeof(wanted) / sizeof(*wanted)))
-		return;
-	image->loop_address = loop - module->load_bias;
-	image->python = swz_python_open(&places, read_memory, image);
+	image->loop_address = loop.start;
+	image->loop_part = part_of(image, module, &loop);
 }
 
-static void look_for_ruby(struct swz_image *image,
-			  const struct swz_image_module *module)
+static void look_for_interpreter(struct swz_image *image)
 {
-	struct swz_ruby_places places;
-	uint64_t loop;
-	const struct wanted wanted[] = {
-		{"ruby_version", &places.version},
-		{"ruby_current_vm_ptr", &places.vm},
-		{"rb_cObject", &places.object},
-		{ruby_loop, &loop},
-	};
-
-	if (!find_symbols(module, wanted, sizeof(wanted) / sizeof(*wanted)))
-		return;
-	image->loop_address = loop - module->load_bias;
-	image->ruby = swz_ruby_open(&places, read_memory, image);
-}
-
-static void look_for_interpreters(struct swz_image *image)
-{
-	while (!image->python && !image->ruby &&
-	       image->modules_seen < image->module_count) {
-		const struct swz_image_module *module =
+	while (!image->script && image->modules_seen < image->module_count) {
+		struct swz_image_module *module =
 			&image->modules[image->modules_seen];
+		const struct swz_script_module in = {symbol_of_module, module,
+						     read_memory, image};
 
 		image->loop_module = (uint32_t)image->modules_seen++;
-		look_for_python(image, module);
-		if (!image->python)
-			look_for_ruby(image, module);
+		for (size_t i = 0; !image->script && i < LANGUAGES; i++)
+			image->script = languages[i]->open(&in);
+		if (image->script && image->script->loop)
+			take_loop(image, module);
 	}
 }
 
-/* What rb_vm_exec calls has no name in stripped libraries. */
+/* What the loop is in, if that is not the function that stands for it, has no
+ * name in stripped libraries. */
 static void find_inner_loop(struct swz_image *image)
 {
 	const struct swz_image_module *module =
 		&image->modules[image->loop_module];
-	uint64_t at = swz_ruby_loop(image->ruby);
+	uint64_t at = image->script->inner_loop;
 
-	if (!image->inner_loop_address && at >= module->start &&
-	    at < module->end)
+	/* nothing but that is known */
+	if (at && !image->script->loop) {
+		image->script->loop = at;
+		take_loop(image, module);
+	}
+	if (!image->inner_loop_address && at != image->script->loop &&
+	    at >= module->start && at < module->end)
 		image->inner_loop_address = swz_code_file_function(
 						    module->file,
 						    at - module->load_bias)
 						    .start;
 }
 
-const struct swz_script_stack *swz_script_frames_read(struct swz_image *image,
-						      uint64_t thread_pointer,
-						      uint64_t stack_start)
+const struct swz_script_stack *swz_script_frames_read(
+	struct swz_image *image, const struct swz_script_thread *thread)
 {
 	static struct swz_script_stack stack;
 
-	look_for_interpreters(image);
-	if (image->python) {
-		stack.result = swz_python_frames(image->python, thread_pointer,
-						 stack_start, stack.frames,
-						 SWZ_MOST_FRAMES, &stack.count);
-		return &stack;
-	}
-	if (!image->ruby)
+	look_for_interpreter(image);
+	if (!image->script || !image->script->language->frames)
 		return NULL;
-	stack.result = swz_ruby_frames(image->ruby, thread_pointer, stack_start,
-				       stack.frames, SWZ_MOST_FRAMES,
-				       &stack.count);
+	stack.result = image->script->language->frames(
+		image->script, thread, stack.frames, SWZ_MOST_FRAMES,
+		&stack.count);
 	find_inner_loop(image);
 	return &stack;
+}
+
+void swz_script_frames_close(struct swz_script_reader *reader)
+{
+	if (reader)
+		reader->language->close(reader);
 }
 
 /* -------------------------------------------------------------- stacks */
@@ -169,6 +249,7 @@ struct putting {
 	struct swz_image *image;
 	struct swz_stack_row *to;
 	size_t most, count;
+	uint32_t *line; /* of the innermost row, if it is a script's */
 };
 
 static void put(struct putting *p, uint32_t function, uint64_t call_site)
@@ -177,24 +258,48 @@ static void put(struct putting *p, uint32_t function, uint64_t call_site)
 		p->to[p->count++] = (struct swz_stack_row){function, call_site};
 }
 
-static void put_script(struct putting *p, const struct swz_script_frame *frame)
+static void put_script(struct putting *p, const struct swz_script_frame *frame,
+		       uint64_t call_site)
 {
 	const struct swz_script_code *f = frame->code;
+	uint32_t line = frame->line < SWZ_MOST_SCRIPT_LINES ? frame->line : 0;
 	char *path = NULL;
 
-	if (f->file[0] != '/' && f->file[0] != '<' && p->image->directory)
+	if (!strchr("/<(", f->file[0]) && p->image->directory)
 		path = swz_print("%s/%s", p->image->directory, f->file);
+	if (p->count)
+		p->to[p->count - 1].call_site = line;
+	else
+		*p->line = line;
 	put(p,
 	    swz_script_function(p->image, f->name, path ? path : f->file,
 				f->line),
-	    0);
+	    call_site);
 	free(path);
+}
+
+uint32_t swz_script_frame_function(struct swz_image *image, uint64_t function,
+				   bool is_new_stack)
+{
+	const struct swz_script_code *code;
+
+	look_for_interpreter(image);
+	if (!image->script || !image->script->language->code)
+		return SWZ_NO_MODULE;
+	code = image->script->language->code(image->script, function,
+					     is_new_stack);
+	return code ? swz_script_function(image, code->name, code->file,
+					  code->line)
+		    : SWZ_NO_MODULE;
 }
 
 static bool is_loop(const struct swz_image *image, uint32_t function)
 {
-	return image->functions[function].module == image->loop_module &&
-	       image->functions[function].address == image->loop_address;
+	const struct swz_image_function *f = &image->functions[function];
+
+	return f->module == image->loop_module &&
+	       (f->address == image->loop_address ||
+		(image->loop_part && f->address == image->loop_part));
 }
 
 static size_t count_loops(const struct swz_image *image,
@@ -221,10 +326,16 @@ struct fit {
 	size_t bare;    /* loops, the innermost, that have no group */
 	size_t at;      /* of the script's frames: the first that has a loop */
 	bool is_unread; /* the script's functions are not to be had */
+	/* The loops and the groups do not follow each other: all frames take
+	 * the place of so many loops, and of what is between these. */
+	size_t joined;
 };
 
-static size_t past_group(const struct swz_script_stack *script, size_t at)
+static size_t past_group(const struct swz_script_stack *script, size_t at,
+			 bool all)
 {
+	if (all)
+		return script->count;
 	while (at < script->count && !script->frames[at].is_entry)
 		at++;
 	return at + (at < script->count);
@@ -246,11 +357,14 @@ static struct fit fit_together(const struct swz_image *image,
 		return fit; /* from the innermost on, as far as it goes */
 	if (loops == groups || loops == groups + 1) {
 		fit.bare = loops - groups;
-	} else if (image->ruby && loops + 1 == groups) {
-		fit.at = past_group(script, 0);
-	} else {
+	} else if (image->script->language->is_frame_first &&
+		   loops + 1 == groups) {
+		fit.at = past_group(script, 0, false);
+	} else if (!groups || !loops) {
 		fit.bare = loops;
-		fit.is_unread = loops > 1;
+		fit.is_unread = loops > 1 || groups > 1;
+	} else {
+		fit.joined = loops;
 	}
 	return fit;
 }
@@ -273,29 +387,34 @@ size_t swz_script_frames_put(struct swz_image *image,
 			     const struct swz_script_stack *script,
 			     const struct swz_stack_row *rows, size_t count,
 			     bool to_root, struct swz_stack_row *to,
-			     size_t most)
+			     size_t most, uint32_t *line)
 {
-	struct putting p = {image, to, most, 0};
+	struct putting p = {image, to, most, 0, line};
 	struct fit fit = fit_together(image, script,
 				      count_loops(image, rows, count), to_root);
+
+	bool is_within = false;
 
 	image->unread_scripts += fit.is_unread;
 	for (size_t i = 0; i < count; i++) {
 		bool loop = is_loop(image, rows[i].function);
+		bool joined = fit.joined != 0;
 		size_t end;
 
+		fit.joined -= joined && loop;
+		is_within |= joined && loop;
+		if (is_within && fit.joined)
+			continue; /* the outermost loop stands for all */
 		if (!loop || fit.bare) {
 			if (fit.bare || !is_inner_loop(image, rows, count, i))
 				put(&p, rows[i].function, rows[i].call_site);
 			fit.bare -= loop;
 			continue;
 		}
-		/* what it calls is called by the script */
-		if (p.count)
-			p.to[p.count - 1].call_site = 0;
-		end = past_group(script, fit.at);
+		end = past_group(script, fit.at, joined);
 		for (; fit.at < end; fit.at++)
-			put_script(&p, &script->frames[fit.at]);
+			put_script(&p, &script->frames[fit.at],
+				   rows[i].call_site);
 	}
 	return p.count;
 }

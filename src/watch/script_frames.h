@@ -1,12 +1,12 @@
 #ifndef SWZ_WATCH_SCRIPT_FRAMES_H
 #define SWZ_WATCH_SCRIPT_FRAMES_H
 
-/* The functions of a script in place of the frames of its interpreter's loop:
- * those of Python 3.11 and of Ruby 3.1. They must be read while the thread does
- * not run, as what is read is the program's memory. */
+/* The functions of a script in place of the frames of its interpreter's loop.
+ * They must be read while the thread does not run, as what is read is the
+ * program's memory. */
 
 #include "watch/image.h"
-#include "watch/names/script_frame.h"
+#include "watch/names/script_language.h"
 
 #define SWZ_MOST_FRAMES 1024u
 
@@ -19,27 +19,36 @@ struct swz_script_stack {
 /* Whether the program is an interpreter whose frames can be read. One that has
  * it for extensions (gdb, vim) is none. */
 bool swz_script_frames_known(const char *program);
+/* The same, of what an image runs. */
+bool swz_script_frames_known_of(const struct swz_image *image);
 
-/* Reads the stack of a thread that stands still. THREAD_POINTER: what %fs
- * holds; 0: not known. STACK_START: its stack pointer. Returns NULL if the
- * process has no such interpreter; valid until the next call. */
-const struct swz_script_stack *swz_script_frames_read(struct swz_image *image,
-						      uint64_t thread_pointer,
-						      uint64_t stack_start);
+/* Reads the stack of a thread that stands still. Returns NULL if the process
+ * has no such interpreter; valid until the next call. */
+const struct swz_script_stack *swz_script_frames_read(
+	struct swz_image *image, const struct swz_script_thread *thread);
+
+/* Where frames of a script are the machine's: the image's function that a frame
+ * is of which has that word at SWZ_FRAME_FUNCTION. SWZ_NO_MODULE: of none. */
+uint32_t swz_script_frame_function(struct swz_image *image, uint64_t function,
+				   bool is_new_stack);
+
+void swz_script_frames_close(struct swz_script_reader *reader);
 
 /* A row of a stack, the innermost first. */
 struct swz_stack_row {
-	uint32_t function; /* index of the image's */
-	uint64_t call_site;
+	uint32_t function;  /* index of the image's */
+	uint64_t call_site; /* in the next row; a script's is the line */
 };
 
 /* Writes the stack with the script's functions to TO, MOST rows at most, and
- * returns how many there are. Each call of the loop stands for one or more of
- * the script's functions. TO_ROOT: the rows go to the outermost. */
+ * returns how many there are. Sets *line to the line that the innermost row
+ * executes, if that is a script's function: otherwise it stays. Each call of
+ * the loop stands for one or more of the script's functions. TO_ROOT: the rows
+ * go to the outermost. */
 size_t swz_script_frames_put(struct swz_image *image,
 			     const struct swz_script_stack *script,
 			     const struct swz_stack_row *rows, size_t count,
 			     bool to_root, struct swz_stack_row *to,
-			     size_t most);
+			     size_t most, uint32_t *line);
 
 #endif

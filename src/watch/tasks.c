@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/support/memory.h"
+#include "util/memory.h"
 #include "watch/jit_functions.h"
 #include "watch/proc_task.h"
 #include "watch/script_advice.h"
@@ -90,6 +90,8 @@ struct swz_task *swz_task_adopt(struct swz_tasks *tasks, int32_t pid,
 
 	if (is_new) {
 		image = swz_image_create(pid, now_ns);
+		image->counted.output = tasks->run->counts_output;
+		image->ran_before = pid == tasks->attached;
 		swz_image_describe(image);
 		swz_image_read_maps(image);
 		add_image(tasks, image);
@@ -232,11 +234,15 @@ void swz_task_executed(struct swz_tasks *tasks, int32_t pid, uint64_t now_ns)
 	struct swz_image *before = task ? task->image : image_of(tasks, pid);
 	struct swz_image *image = swz_image_create(pid, now_ns);
 
+	image->counted.output = tasks->run->counts_output;
 	if (!task)
 		task = add_task(tasks, pid);
 	else if (task->thread)
 		/* nobody knows how much it was just now: what samples say */
-		task->spent_ns += task->thread->samples * tasks->run->period_ns;
+		task->spent_ns += before && before->pause_period_ns
+					  ? task->thread->weight
+					  : task->thread->samples *
+						    tasks->run->period_ns;
 	if (before) {
 		image->parent_pid = before->parent_pid;
 		/* a file that was made for nothing */
@@ -374,9 +380,12 @@ void swz_tasks_read_times(struct swz_tasks *tasks,
 /* ------------------------------------------------------------- writing */
 
 /* Samples that were due while its threads ran. */
-static void count_missed(const struct swz_sample_run *run,
+static void count_missed(const struct swz_sample_run *all,
 			 struct swz_image *image)
 {
+	const struct swz_sample_run own = swz_run_of_image(all, image);
+	const struct swz_sample_run *run = &own;
+
 	image->missed = 0;
 	if (!(run->flags & SWZ_SAMPLES_OF_KERNEL) || !run->period_ns)
 		return;
@@ -420,7 +429,7 @@ static void note_path(struct swz_tasks *tasks, const struct swz_image *image)
 /* It ran no program of its own, and nobody saw it. */
 static bool is_nothing(const struct swz_image *image)
 {
-	return !image->samples &&
+	return !image->samples && !image->waits &&
 	       (image->by_exec_ended || (image->by_fork && !image->end_ns));
 }
 
@@ -444,7 +453,9 @@ static void write_image(struct swz_tasks *tasks, struct swz_image *image)
 	note_path(tasks, image);
 	if (!tasks->totals.advice)
 		tasks->totals.advice = swz_script_advice(image);
-	if (tasks->run->engine == SWZ_ENGINE_PERF &&
+	if (!tasks->totals.advice)
+		tasks->totals.advice = swz_script_version_advice(image);
+	if (tasks->run->engine == SWZ_ENGINE_PERF && !image->pause_period_ns &&
 	    swz_script_needs_pauses(image))
 		note_interpreter(&tasks->totals, image);
 	swz_profile_file_write(tasks->run, image);
@@ -502,7 +513,7 @@ static void forget_thread(struct swz_image *image, size_t index)
 
 static void restart_image(struct swz_image *image, uint64_t now_ns)
 {
-	image->samples = image->lost = image->missed = 0;
+	image->samples = image->waits = image->lost = image->missed = 0;
 	image->cut_stacks = image->broken_stacks = 0;
 	for (size_t i = image->thread_count; i-- > 0;) {
 		struct swz_image_thread *t = image->threads[i];

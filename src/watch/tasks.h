@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/support/map.h"
+#include "util/memory.h"
 #include "watch/image.h"
 #include "watch/proc_task.h"
 #include "watch/profile_file.h"
@@ -24,7 +24,7 @@ struct swz_task {
 	uint64_t known_ns;    /* as it was read last from /proc */
 	uint64_t before_ns;   /* of known_ns: before it was sampled */
 	uint64_t early_ns;    /* while it was sampled, but before time_fd */
-	unsigned looks;       /* see task_search.h */
+	unsigned looks;       /* see pause_engine.c */
 	uint64_t links;       /* the same: of its process */
 	uint64_t start_stack; /* of the pause engine */
 	bool stopping;        /* the same: it was asked to */
@@ -39,7 +39,7 @@ struct swz_task {
 	bool compared;
 };
 
-/* What a run comes to. */
+/* The totals of a run. */
 struct swz_sample_totals {
 	uint64_t samples, lost, missed, cut, broken, unread;
 	bool scripts; /* some are in functions of a script */
@@ -69,6 +69,7 @@ struct swz_tasks {
 	struct swz_image **images; /* that are not written yet */
 	size_t image_count, image_capacity;
 	struct swz_sample_totals totals; /* of those that were written */
+	int32_t attached; /* the process that ran already (-p); or 0 */
 	bool root_ended;
 	struct swz_command *command; /* what the root will execute; NULL: it
 				      * has, or that is not known */

@@ -6,6 +6,10 @@
  * with the self time before and after compensation. "-" is what is outside of
  * all functions. Not for profiles with folded contexts.
  *
+ * With -e before it, the call edges, too, a tab between two words:
+ *
+ *	edge CALLS MODULE RETURN-ADDRESS MODULE ADDRESS
+ *
  * With samples of the same program as a second file:
  *
  *	times SAMPLED_NS JOINED_NS
@@ -16,10 +20,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "util/memory.h"
+#include "profile/costs/call_tree.h"
 #include "profile/costs/joined.h"
-#include "profile/costs/tree.h"
-#include "profile/support/memory.h"
 
 struct sum {
 	uint64_t calls;
@@ -46,6 +51,44 @@ static void add_thread(struct swz_profile *profile, size_t thread,
 			continue;
 		sums[function].raw += node->raw_self;
 		sums[function].self += node->self;
+	}
+	swz_tree_free(&tree);
+}
+
+/* The module, and the address as in its file. */
+static void print_place(const struct swz_profile *profile, uint64_t address)
+{
+	for (size_t i = 0; i < profile->module_count; i++) {
+		const struct swz_profile_module *m = &profile->modules[i];
+
+		if (address >= m->record.start && address < m->record.end) {
+			printf("\t%s\t%" PRIx64, m->path,
+			       address - m->record.load_bias);
+			return;
+		}
+	}
+	printf("\t-\t0");
+}
+
+static void print_edges(struct swz_profile *profile, size_t thread)
+{
+	struct swz_tree tree;
+
+	swz_tree_build(&tree, profile, &profile->threads[thread], true);
+	for (size_t i = 1; i < tree.count; i++) {
+		const struct swz_tree_node *node = &tree.nodes[i];
+
+		uint32_t function = node->function;
+		const struct swz_profile_function *f =
+			&profile->functions[function];
+
+		if (node->id == SWZ_FUNCTION_OURSELVES || !node->calls ||
+		    function == SWZ_INDEX_NONE || f->module == SWZ_INDEX_NONE)
+			continue;
+		printf("edge\t%" PRIu64, node->calls);
+		print_place(profile, node->call_site);
+		printf("\t%s\t%" PRIx64 "\n", profile->modules[f->module].path,
+		       f->address);
 	}
 	swz_tree_free(&tree);
 }
@@ -153,6 +196,7 @@ static void print_times(struct swz_profile *calls, struct swz_profile *samples)
 	struct swz_catalog_options options = {.quiet = true};
 	struct swz_catalog catalog;
 	struct side counted = {0}, sampled = {0};
+	struct swz_counting *counting;
 	int64_t *of_samples, *joined;
 	bool *hooked;
 
@@ -161,8 +205,13 @@ static void print_times(struct swz_profile *calls, struct swz_profile *samples)
 	add_up(&sampled, &catalog, samples);
 	hooked = find_hooked(&catalog, &counted.binding);
 	of_samples = times_of(&catalog, &sampled.contexts, hooked);
+	counting = swz_counting_find(
+		&counted.report, &sampled.contexts,
+		(struct swz_call_costs){samples->header.plain_call,
+					samples->header.counted_call});
 	swz_join_times(&counted.report, &counted.contexts, &sampled.contexts,
-		       1000000);
+		       1000000, counting);
+	swz_counting_free(counting);
 	joined = times_of(&catalog, &counted.contexts, hooked);
 	printf("times %" PRId64 " %" PRId64 "\n",
 	       sum_of(of_samples, catalog.function_count),
@@ -205,7 +254,10 @@ int main(int argc, char **argv)
 {
 	struct swz_profile *profile, *samples;
 	struct sum *sums;
+	bool edges = argc > 1 && strcmp(argv[1], "-e") == 0;
 
+	argc -= edges;
+	argv += edges;
 	if (argc != 2 && argc != 3)
 		return 2;
 	profile = read_profile(argv[1]);
@@ -220,6 +272,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < profile->thread_count; i++)
 		add_thread(profile, i, sums);
 	print(profile, sums);
+	for (size_t i = 0; edges && i < profile->thread_count; i++)
+		print_edges(profile, i);
 	free(sums);
 	swz_profile_free(profile);
 	return 0;

@@ -32,6 +32,20 @@ end_program() {
 	assert_empty program.err
 }
 
+# The program restless, until it is told to end; $? is its exit status.
+begin_restless() { # COMMAND...
+	mkfifo -m 600 restless.in
+	"$@" <restless.in >printed 2>program.err &
+	program=$!
+	exec 7>restless.in
+	rm restless.in
+}
+
+end_restless() {
+	exec 7>&-
+	wait $program
+}
+
 is_attached() {
 	grep -q '^swizzle: attached: ' attach.err || ! kill -0 "$controller" 2>/dev/null
 }

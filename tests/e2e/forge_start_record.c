@@ -12,7 +12,6 @@
 
 #include "image/hash.h"
 #include "runtime/cache/start_record.h"
-#include "runtime/cache/start_record_file.h"
 
 static struct swz_start_record_file file;
 

@@ -93,6 +93,28 @@ abort() { # MESSAGE: the rest of the test makes no sense
 	exit 1
 }
 
+# A measurement that a busy machine may spoil: made anew, up to TIMES, where an assertion in
+# it fails. (It runs in a process of its own: what it sets is lost.)
+measure_again() { # TIMES COMMAND...
+	local times=$1 try
+	shift
+	for ((try = 1; try <= times; try++)); do
+		if (
+			failures=0 failed=$TMP.failed.try
+			rm -f "$failed"
+			"$@"
+			all_well
+		) >"$TMP/.measured" 2>&1; then
+			cat "$TMP/.measured"
+			rm -f "$TMP.failed.try"
+			return
+		fi
+	done
+	rm -f "$TMP.failed.try"
+	fail "$times times in vain, the last time:
+$(cat "$TMP/.measured")"
+}
+
 skip() { # REASON (what has failed before remains a failure)
 	echo "$1"
 	all_well || exit 1
@@ -168,11 +190,11 @@ too_random_for_sanitizers() {
 	[ "$bits" -gt 28 ]
 }
 
-# An assertion that does not exist asserts nothing: that ends the test. (bash calls
-# this in a process of its own.)
+# An assertion that does not exist asserts nothing, and what waits so does not wait:
+# that ends the test. (bash calls this in a process of its own.)
 command_not_found_handle() {
 	echo "$1: command not found" >&2
-	case $1 in assert*) kill $$ ;; esac
+	case $1 in assert* | wait_*) kill $$ ;; esac
 	return 127
 }
 

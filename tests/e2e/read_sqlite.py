@@ -40,7 +40,7 @@ def number(text):
 
 def shown(value):
     """As csv has it: control characters could break a line."""
-    return re.sub(r"[\x00-\x1f\x7f]", "?", value) if isinstance(value, str) else value
+    return re.sub(r"[\x00-\x1f\x7f\ufffd]", "?", value) if isinstance(value, str) else value
 
 
 def rows_of_csv(path, threads):

@@ -28,6 +28,36 @@ assert_shares() { # [NAME...]
 	done
 }
 
+# The script prints a line "stack A;B;C" for each stack in which LEAF runs, as it
+# sees that itself. 99 of 100 samples in LEAF have one of them. (A name that two
+# files have is followed by its file.) SED makes of a name in the profile that
+# which the script knows.
+assert_stacks() { # LEAF [SED]
+	"$DUMP" -q -f folded --script -o - profile | sed -E "${2-}" >sampled.stacks
+	awk -v leaf="$1" '
+		/^stack / { known[substr($0, 7)] = 1; next }
+		FNR == NR { next }
+		{ ns = $NF; sub(/ [0-9]+$/, ""); gsub(/ [(][^;()]*[)];/, ";"); sub(/ [(][^;()]*[)]$/, "")
+		  if ($0 !~ ";" leaf "$") next
+		  all += ns
+		  if ($0 in known) { good += ns; met[$0] = 1 } else print ns, $0 >"strange" }
+		END { for (stack in met) count++
+		      print count, all, good >"found"
+		      exit !(count >= 3 && good >= 0.99 * all) }' printed sampled.stacks ||
+		fail "stacks (known, ns, ns of known): $(cat found), strange: $(head -n 3 strange)"
+}
+
+# Of the samples in spin's own lines nearly all are in those of its loop.
+assert_hot_lines() { # FIRST LAST
+	"$DUMP" -q -f csv --by line --script -o - profile >lines
+	awk -F , -v first="$1" -v last="$2" -v script="/$SCRIPT" '
+		substr($6, length($6) - length(script) + 1) == script {
+			if ($7 >= first - 6 && $7 <= last + 1) all += $2
+			if ($7 >= first && $7 <= last) hot += $2 }
+		END { exit !(hot > 0 && hot >= 0.9 * all) }' lines ||
+		fail "lines $1 to $2 are not hot: $(head -n 5 lines)"
+}
+
 # --script: no function of the interpreter's modules, and the sums are those of all.
 # Leaves the table in the file `only`, the stacks in `stacks`.
 assert_script_alone() { # MODULES: an expression

@@ -348,6 +348,33 @@ php_execute_script PHP
 _ZN4node5StartEiPPc JavaScript
 END
 
+it 'of a version whose scripts cannot be read: which it is, and which can'
+while read -r program symbol version language; do
+	version=${version//\~/ } language=${language//\~/ }
+	cat >lib.c <<-END
+		static volatile unsigned long sink;
+		$version;
+		void $symbol(void) { for (int i = 0; i < 60000000; i++) sink += i; }
+	END
+	printf 'void %s(void);\nint main(void) { %s(); }\n' "$symbol" "$symbol" >use.c
+	gcc -O1 -shared -fPIC -o libversion.so lib.c
+	gcc -O1 -o "$program" use.c -L. -lversion -Wl,-rpath,"$TMP"
+	"$RUN" -q -o counted "./$program"
+	advised -f text counted
+	assert_contains err "libversion.so interprets $language: its rows are the interpreter's C functions. The script's own can be read of Python 3.6 to 3.15"
+	capture env SWIZZLE_SUMMARY=1 "$RUN" -m sample -o sampled "./$program"
+	grep -q ' samples of ' err || { echo "not tested: samples: $(head -n 1 err)"; continue; }
+	assert_contains err "$program is $language: its rows are the interpreter's C functions. The script's own can be read of Python 3.6 to 3.15"
+	assert_not_contains err 'engine pause'
+	advised -f text --script sampled
+	assert_contains err "libversion.so is $language, and they can be read of Python 3.6 to 3.15"
+	assert_not_contains err '-m sample'
+done <<'END'
+python3.16 Py_BytesMain const~unsigned~long~Py_Version=0x031001f0 Python~3.16
+perl5.30 perl_run const~char~PL_version[4]={30,5} Perl~5.30
+ruby9.3 ruby_run_node const~char~ruby_version[]="9.3.8" Ruby~9.3
+END
+
 it 'not where that mode was used'
 if "$RUN" -q -m sample -o sampled ./uses_Py_BytesMain 2>err; then
 	advised -f text sampled
@@ -358,7 +385,7 @@ else
 fi
 
 it 'of others it is said that no mode does'
-for interpreter in perl_run:Perl luaJIT_setmode:Lua; do
+for interpreter in Tcl_EvalObjv:Tcl luaJIT_setmode:Lua; do
 	interpreter "${interpreter%:*}"
 	advised -f text "profile.${interpreter%:*}"
 	assert_contains err "interprets ${interpreter#*:}: its rows are the interpreter's C functions. The script's own are not recorded"

@@ -40,7 +40,10 @@ it 'shows objects of C++'
 cat >objects.cc <<'END'
 #include <memory>
 #include <string>
+#include <optional>
 #include <string_view>
+#include <tuple>
+#include <variant>
 #include <vector>
 enum class state { idle, busy };
 struct point { int x, y; };
@@ -63,6 +66,22 @@ F point swap_point(const point &p) { return {p.y, p.x}; }
 F void twice(int *n, const int *m) { *n = 2 * *m; }
 F int apply(int (*f)(int), int n) { return f(n); }
 F int negate(int n) { return -n; }
+volatile long seen;
+F std::string_view view(std::string_view s) { seen = seen + s.size(); return s; }
+F std::optional<int> maybe(std::optional<int> o) { seen = seen + 1; return o; }
+F std::tuple<int, double> both(std::tuple<int, double> t) { seen = seen + 1; return t; }
+F int which(std::variant<int, double> v) { return (int)v.index() + 10; }
+struct left { int a; };
+struct right { int b; };
+struct nothing {};
+struct derived : nothing, left, right { int c; };
+F int inherits(const derived &d) { return d.a + d.b + d.c; }
+F derived valued(derived d) { seen = seen + 1; return d; }
+struct shared : virtual left { int d; };
+F int virtually(const shared &s) { return s.a + s.d; }
+struct __attribute__((packed)) large { long first[15]; int second; double third; int fourth; };
+F int too_large(const large &l) { return l.fourth; }
+F int letters(char32_t a, char32_t b, char16_t c) { return (int)a + (int)b + (int)c; }
 int main()
 {
 	shape s{3};
@@ -81,6 +100,22 @@ int main()
 	twice(&n, &m);
 	s.grow(1);
 	apply(negate, 4);
+	view("a view");
+	view({});
+	maybe(5);
+	maybe({});
+	both({1, 2.5});
+	which(3);
+	which(2.5);
+	derived d;
+	d.a = 1, d.b = 2, d.c = 3;
+	inherits(d);
+	valued(d);
+	shared v;
+	v.a = 4, v.d = 5;
+	virtually(v);
+	too_large({{}, 6, 7.5, 8});
+	letters(U'\U0001f600', U'\n', u'\u20ac');
 	return 0;
 }
 END
@@ -103,8 +138,54 @@ for level in -O0 -O2; do
 		assert_matches calls 'twice\(n = 0x[0-9a-f]+, \*n = 0, m = 0x[0-9a-f]+\)   \*n: 0 -> 42'
 		assert_matches calls 'shape::grow\(this = 0x[0-9a-f]+, by = 1\) = false'
 		assert_contains calls 'apply(f = negate, n = 4) = -4'
+		assert_contains calls 'view(s = "a view") = "a view"'
+		assert_contains calls 'view(s = "") = ""'
+		assert_contains calls 'maybe(o = {_M_payload = {_M_payload = {...}, _M_engaged = true}}) = {_M_payload = {_M_payload = {...}, _M_engaged = true}}'
+		assert_contains calls 'maybe(o = {_M_payload = {_M_payload = {...}, _M_engaged = false}})'
+		assert_contains calls 'both(t = {_M_head_impl = 2.5, _M_head_impl = 1}) = {_M_head_impl = 2.5, _M_head_impl = 1}'
+		assert_contains calls '_M_index = 0}) = 10'
+		assert_contains calls '_M_index = 1}) = 11'
+		assert_contains calls 'inherits(d = {a = 1, b = 2, c = 3}) = 6'
+		assert_contains calls 'valued(d = {a = 1, b = 2, c = 3}) = {a = 1, b = 2, c = 3}'
+		assert_matches calls 'virtually\(s = \{_vptr.*, d = 5, \.\.\.\}\) = 9'
+		assert_contains calls ', second = 6, third = ..., ...}) = 8'
+		assert_contains calls "letters(a = '\U0001f600', b = '\n', c = '\u20ac')"
 	done
 done
+
+it 'reads debug information in .dwo files, and says where it cannot be read'
+cat >split1.c <<'END'
+struct first { int a, b; };
+__attribute__((noipa)) int sum(struct first f) { return f.a + f.b; }
+int diff(int);
+int main(void) { return sum((struct first){1, 2}) + diff(4) == 2 ? 0 : 1; }
+END
+cat >split2.c <<'END'
+struct other { char c; long d; };
+__attribute__((noipa)) long take(const struct other o) { return o.d - o.c; }
+int diff(int n) { return (int)take((struct other){'b', 97}) * 0 - 1 + n * 0; }
+END
+gcc -g -gsplit-dwarf -O1 -c split1.c split2.c && gcc -o split split1.o split2.o ||
+	abort 'no program'
+capture "$RUN" -q --args -o profile ./split
+assert_status 0
+"$DUMP" -f calls profile >calls
+assert_contains calls 'sum(f = {a = 1, b = 2}) = 3'
+assert_contains calls "take(o = {c = 'b', d = 97}) = -1"
+mkdir hidden
+mv split*.dwo hidden
+capture "$RUN" --args -o profile ./split
+assert_contains err '--args: the debug information is in .dwo files (-gsplit-dwarf)'
+gcc -g -O1 -o packed split1.c split2.c
+if objcopy --compress-debug-sections=zstd packed 2>/dev/null; then
+	capture "$RUN" --args -o profile ./packed
+	if [ -s err ]; then # libdw cannot
+		assert_contains err '--args: the debug information is compressed in a way that libdw cannot read'
+	else
+		"$DUMP" -f calls profile >calls
+		assert_contains calls 'sum(f = {a = 1, b = 2}) = 3'
+	fi
+fi
 
 it 'records functions of libraries, those of dlopen too'
 cat >lib.c <<'END'

@@ -9,6 +9,10 @@ sh -c 'sleep 0.1; :'
 sh -c '(:); exec sleep 0.2'
 :
 EOF
+# (no symbolic link: tables would name it by that, csv by its path)
+mkdir bin
+cp "$(readlink -f "$(command -v sh)")" bin/sh
+PATH=$PWD/bin:$PATH
 capture timeout 240 "$RUN" -q --imports -o profiles/ sh tree.sh
 assert_status 0
 capture timeout 240 "$RUN" -q --imports -o profiles/ "$TARGETS/running"
@@ -18,7 +22,7 @@ it 'the rows of every key add up to the total of the table of functions'
 "$DUMP" -q -f csv profiles >functions.csv
 total=$(awk -F, 'NR > 1 { s += $2 } END { printf "%.0f", s }' functions.csv)
 calls=$(awk -F, 'NR > 1 { s += $1 } END { printf "%.0f", s }' functions.csv)
-[ "$total" -gt 300000000 ] || fail "no time: $total"
+[ "$total" -gt 100000000 ] || fail "no time: $total"
 for key in function module process thread file line; do
 	"$DUMP" -q -f csv --by $key profiles >by.csv
 	assert_eq "$total $calls" "$(awk -F, 'NR > 1 { s += $2; c += $1 }
@@ -78,7 +82,7 @@ for r in rows:
     assert int(r["processor_ns"]) <= sum(int(r[k]) for k in (
         "processor_ns", "waiting_ns", "unknown_ns")), r
 commands = [(int(r["level"]), r["command"]) for r in rows]
-assert commands[0] == (0, "sh tree.sh"), commands
+assert (0, "sh tree.sh") in commands, commands
 assert any(l >= 1 and c == "sleep 0.1" for l, c in commands), commands
 assert any(l >= 1 and c == "sleep 0.2" for l, c in commands), commands
 for r in rows:
@@ -96,14 +100,14 @@ it 'a short process that becomes another one has run, not waited'
 	print $4 == $5 + $6 + $7, ($5 > 0), $7 }' >found
 assert_eq '1 1 0' "$(cat found)" 'known, and how'
 
-it 'waiting is that of the calls that wait'
+it 'waiting is apart from running'
 "$DUMP" -q -f csv --by function profiles >by.csv
 waited=$(awk -F, 'NR > 1 { s += $4 } END { printf "%.0f", s }' by.csv)
 [ "$waited" -gt 300000000 ] || fail "waited $waited ns"
 # the thread functions sleep by way of rest()
 slept=$(awk -F, '$6 == "rest" { print $4, $5 }' by.csv)
-[ "${slept#0 }" -gt 500000000 ] || fail "rest() waited ${slept:-not} ns"
-assert_eq '0 0' "$(awk -F, '$6 == "run" { print $4, $5 }' by.csv)" 'run()'
+[ "${slept#* }" -gt 500000000 ] || fail "rest() waited ${slept:-not} ns"
+assert_le "$(awk -F, '$6 == "rest" { print $3 }' by.csv)" 50000000 'rest() ran'
 assert_eq "$slept" "$("$DUMP" -q --by function profiles |
 	awk '$6 == "rest" { print $4, $5 }')" 'text'
 # as the table of functions says
@@ -131,8 +135,9 @@ from read_format import fields_of, numbers_of
 print(sum(list(numbers_of(dict(fields_of(value))[2]))[2]
     for field, value in fields_of(gzip.open("waits.pb.gz").read()) if field == 2))')" pprof
 
-it 'without imports it is not known'
-"$RUN" -q -o plain "$TARGETS/running" >/dev/null
+it 'where nobody looks, and without imports, it is not known'
+LD_PRELOAD=$LIBSWIZZLE SWIZZLE_QUIET=1 SWIZZLE_OUTPUT=plain "$TARGETS/running" >/dev/null
+mv plain.* plain
 "$DUMP" -f csv --by module plain >by.csv
 assert_eq 0 "$(awk -F, 'NR > 1 && $4 != "" { n++ } END { print n + 0 }' by.csv)" \
 	'figures'
@@ -158,7 +163,7 @@ assert len(body) == len(rows), (len(body), len(rows))
 seen = set()
 for row, line in zip(rows, body):
     rest = line
-    for title in titles:
+    for i, title in enumerate(titles):
         if title in ("self%", "incl%"):
             m = re.match(r" *(<?)([0-9.]+)%", rest)
             share = 100 * int(row[title[:-1] + "_ns"]) / total
@@ -168,7 +173,10 @@ for row, line in zip(rows, body):
             m = re.match(r" *([0-9.]+) (ns|us|ms|s)\b| *-", rest)
             assert m, (title, line)
             if m[1]:
-                ns, is_ns = float(m[1]) * units[m[2]], int(row[times[title]])
+                name = times[title]
+                if title == "waiting" and titles[i - 1] == "self":
+                    name = "self_waiting_ns"
+                ns, is_ns = float(m[1]) * units[m[2]], int(row[name])
                 assert abs(ns - is_ns) <= 0.006 * ns + 1, (title, line, row)
             else:
                 assert row[times[title]] == "", (title, line, row)

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # -m sample: code made at run time is shown by the names that its maker writes
 # for profilers: perf maps and jitdump files.
-# run: alone
+# run: first
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets made
@@ -10,6 +10,7 @@ MAPS=()
 remove_maps() {
 	local code=$?
 	rm -f "${MAPS[@]}"
+	[ ! -e "$TMP/maps" ] || xargs rm -f <"$TMP/maps"
 	(exit $code)
 	at_exit
 }
@@ -31,14 +32,6 @@ self_ns() { # PROFILE FUNCTION
 	"$DUMP" -q -f csv -o - "$1" |
 		awk -F , -v name="$2" '$7 == name { sum += $3; rows++ }
 			END { if (rows > 1) print rows, "rows"; else print sum + 0 }'
-}
-
-node_name() { # PROFILE "FUNCTION FILE:LINE:COLUMN": as node writes it, before 20 without column
-	if "$DUMP" -q -f csv -o - "$1" | cut -d , -f 7 | grep -qxF -e "$2"; then
-		echo "$2"
-	else
-		echo "${2%:*}"
-	fi
 }
 
 own() { # NAME: ms
@@ -63,25 +56,30 @@ assert_shares() { # PROFILE NAME...
 	done
 }
 
+sample_made() { # ENGINE map|late|dump
+	rm -f profile
+	"$RUN" -q -m sample --engine "$1" -o profile "$TARGETS/made" "$2" >printed 2>err ||
+		fail "exit status $?"
+	assert_empty err
+	forget_map profile
+	echo "${MAPS[${#MAPS[@]} - 1]}" >>maps
+	if [ "$2" = dump ]; then
+		assert_shares profile first second third
+	else
+		assert_shares profile first second
+	fi
+	# (what a sample hit before the name was known has it too)
+	assert_eq 0 "$(self_ns profile '[code made at run time]')" 'code without a name'
+	"$DUMP" -q -f csv -o - profile >rows
+	assert_eq 0 "$(grep -c 'JS:' rows)" 'rows by the name of a tier'
+	"$DUMP" -q -f csv -o - profile | grep -q '^.*,first one,\[jit\],' ||
+		fail 'not in the module [jit]'
+}
+
 for engine in "${ENGINES[@]}"; do
 	for how in map late dump; do
 		it "$engine: made $how"
-		rm -f profile
-		"$RUN" -q -m sample --engine "$engine" -o profile "$TARGETS/made" $how >printed 2>err ||
-			fail "exit status $?"
-		assert_empty err
-		forget_map profile
-		if [ $how = dump ]; then
-			assert_shares profile first second third
-		else
-			assert_shares profile first second
-		fi
-		# (what a sample hit before the name was known has it too)
-		assert_eq 0 "$(self_ns profile '[code made at run time]')" 'code without a name'
-		"$DUMP" -q -f csv -o - profile >rows
-		assert_eq 0 "$(grep -c 'JS:' rows)" 'rows by the name of a tier'
-		"$DUMP" -q -f csv -o - profile | grep -q '^.*,first one,\[jit\],' ||
-			fail 'not in the module [jit]'
+		measure_again 3 sample_made "$engine" $how
 	done
 done
 
@@ -103,42 +101,29 @@ if have 'the functions of JavaScript' node; then
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
 function loop(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) % 3; return s }
 let ms = { fib: 0, loop: 0 }, r = 0
-function timed(name, f, n) { const t = performance.now(); r += f(n); ms[name] += performance.now() - t }
-const start = performance.now()
-while (performance.now() - start < 1500) { timed('fib', fib, 25); timed('loop', loop, 100000) }
+function used() { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
+function timed(name, f, n) { const t = used(); r += f(n); ms[name] += used() - t }
+const start = used()
+while (used() - start < 1500) { timed('fib', fib, 25); timed('loop', loop, 100000) }
 console.log('fib', ms.fib); console.log('loop', ms.loop)
 END
-	it 'node without its options: a line says which'
-	SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile node "$PWD/fib.js" >printed 2>err || fail "exit status $?"
-	assert_ge "$(self_ns profile '[code made at run time]')" 1 'ns without a name'
-	assert_matches err '^swizzle: [0-9]+% of the samples .* JavaScript functions add to its command: --perf-basic-prof --interpreted-frames-native-stack$'
-	assert_eq 2 "$(grep -c '^swizzle: ' err)" 'lines'
-	it 'also if the time is in what the script calls'
-	cat >includes.js <<'END'
-const a = []; for (let i = 0; i < 30000; i++) a.push(i % 7000)
-let n = 0; const start = performance.now()
-while (performance.now() - start < 500) n += a.includes(-1)
-console.log(n >= 0)
-END
-	SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile node "$PWD/includes.js" >printed 2>err || fail "exit status $?"
-	wait_until grep -q 'add to its command' err
-	below=$(sed -n 's/^swizzle: \([0-9]*\)% of the samples are in code that .* made at run time or below it, .*/\1/p' err)
-	own=$("$DUMP" -q -f csv profile | awk -F, 'NR > 1 { all += $2 }
-		$7 == "[code made at run time]" { own = $2 } END { print int(100 * own / all) }')
-	assert_ge "${below:-0}" $((own + 20)) "% of the samples below it, $own in it"
-	for engine in "${ENGINES[@]}"; do
-		it "$engine: node's functions"
-		"$RUN" -q -m sample --engine "$engine" -o profile node --perf-basic-prof \
+	sample_node() { # ENGINE
+		"$RUN" -q -m sample --engine "$1" -o profile node --perf-basic-prof \
 			--interpreted-frames-native-stack "$PWD/fib.js" >printed 2>err || fail "exit status $?"
 		assert_empty err
 		forget_map profile
-		fib=$(self_ns profile "$(node_name profile "fib $PWD/fib.js:1:13")")
-		loop=$(self_ns profile "$(node_name profile "loop $PWD/fib.js:2:14")")
-		# (wall-clock time is its clock: shares, not times)
+		echo "${MAPS[${#MAPS[@]} - 1]}" >>maps
+		fib=$(self_ns profile fib)
+		loop=$(self_ns profile loop)
+		# (its clock counts the compiler's threads: shares, not times)
 		awk -v a="$fib" -v b="$loop" -v x="$(own fib)" -v y="$(own loop)" 'BEGIN {
 			off = a / (a + b) - x / (x + y)
 			exit !(a > 0 && b > 0 && off < 0.2 && off > -0.2) }' </dev/null ||
 			fail "fib $fib, loop $loop; node says: $(cat printed)"
+	}
+	for engine in "${ENGINES[@]}"; do
+		it "$engine: node's functions, which need no map"
+		measure_again 3 sample_node "$engine"
 	done
 fi
 
@@ -161,6 +146,28 @@ END
 	else
 		echo 'not tested: PCRE makes no code here'
 	fi
+fi
+
+if have 'a Java that runs already' javac java; then
+	cat >Fib.java <<'END'
+public class Fib {
+	static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+	public static void main(String[] a) {
+		long sum = 0;
+		System.out.println("begins");
+		for (int i = 0; i < 100000; i++) sum += fib(32);
+		System.out.println(sum);
+	}
+}
+END
+	javac Fib.java || abort 'no program'
+	java Fib >printed &
+	java=$!
+	wait_until grep -q begins printed || fail 'it has not run'
+	SWIZZLE_SUMMARY=1 "$RUN" -m sample -p "$java" --for 2s -o profile 2>err
+	kill "$java"
+	assert_contains err "For the names of Java functions run jcmd $java Compiler.perfmap, "
+	assert_not_contains err '-XX'
 fi
 
 it 'functions of several processes'

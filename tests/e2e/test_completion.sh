@@ -46,13 +46,15 @@ bash_offers_more() { # WORD...
 		"$@" | sort
 }
 
-# zsh completes where it edits a line, on a terminal: its first line is LINE, and
-# what is given to compadd goes to a file.
+# zsh completes where it edits a line, on a terminal. One zsh does it for all lines:
+# to start costs more than to complete. It takes each line for one that is typed, and
+# what is given to compadd is the answer, up to a line "end".
 mkdir zsh
 cat >zsh/.zshrc <<'END'
 fpath=($COMPLETIONS $fpath)
 autoload -U compinit
 compinit -u -D
+exec {asked}<$HOME/asked {answers}>$HOME/answers
 function compadd {
 	local -a hits
 	if [[ " $* " == *" -"[OAD]" "* ]]; then
@@ -60,32 +62,48 @@ function compadd {
 		return
 	fi
 	builtin compadd -A hits "$@"
-	print -rl -- $hits >>$OFFERS
+	print -rl -u $answers -- $hits
 	builtin compadd "$@"
 }
 function zle-line-init {
-	BUFFER=$LINE CURSOR=$#LINE
+	local line
+	IFS= read -r -u $asked line || exit
+	BUFFER=$line CURSOR=$#line
 	zle complete-word
-	print end >>$OFFERS
-	exit
+	print -u $answers end
+	BUFFER=
+	zle accept-line
 }
 zle -N zle-line-init
 END
+mkfifo asked answers
+COMPLETIONS=$TOP/completions/zsh ZDOTDIR=$TMP/zsh \
+	script -qec 'zsh -d -i' /dev/null </dev/null >terminal 2>&1 &
+exec 8<>asked 9<>answers
+
 zsh_offers() { # LINE
-	rm -f offers
-	COMPLETIONS=$TOP/completions/zsh ZDOTDIR=$TMP/zsh OFFERS=$TMP/offers LINE=$1 \
-		script -qec 'zsh -d -i' /dev/null </dev/null >terminal 2>&1
-	grep -qx end offers || fail "zsh did not complete '$1': $(cat terminal)"
-	grep -vx -e end -e '' offers | sort -u
+	local offer
+	printf '%s\n' "$1" >&8
+	while
+		IFS= read -r -t $((60 * PATIENCE)) offer <&9 || {
+			fail "zsh did not complete '$1': $(cat terminal)" >&2
+			offer=end
+		}
+		[ "$offer" != end ]
+	do
+		[ -z "$offer" ] || printf '%s\n' "$offer"
+	done | sort -u
 }
 
+# Only what begins with the last word: fish 4 also offers what holds its letters in their
+# order (--imports for --mo).
 fish_offers() { # LINE
 	LINE=$1 fish -c "
 		source $TOP/completions/fish/swizzle-run.fish
 		source $TOP/completions/fish/swizzle-dump.fish
 		source $TOP/completions/fish/swizzle-top.fish
 		source $TOP/completions/fish/swizzle-ctl.fish
-		complete -C \$LINE" | cut -f1 | sort
+		complete -C \$LINE" | cut -f1 | WORD=${1##* } awk 'index($0, ENVIRON["WORD"]) == 1' | sort
 }
 
 # --- what is to be offered --------------------------------------------------------

@@ -41,6 +41,80 @@ it 'merges the profiles of several runs'
 assert_empty dump.err
 assert_eq $((5 * 2692537)) "$(row table calls fib)"
 
+# What is known without times is the same, edge by edge; what is not known is no 0.
+it '-m count: the same counts, and no times'
+"$RUN" -q -o exact "$TARGETS/fib" 4 >/dev/null
+capture "$RUN" -q -m count -o counted "$TARGETS/fib" 4
+assert_status 0
+assert_complete counted
+assert_matches info '^flags:.* counts'
+assert_matches info '^call edges: [1-9][0-9]*, exact; no times'
+edges() { # PROFILE: "calls caller callee", of the program's functions
+	"$DUMP" -q -f json "$1" | python3 -c '
+import json, sys
+part = json.load(sys.stdin)["parts"][0]
+names = [function["name"] for function in part["functions"]]
+for edge in part["edges"]:
+    if names[edge["caller"]][0] != "[":
+        print(edge["calls"], names[edge["caller"]], names[edge["callee"]])'
+}
+# (run() ends in a jump to fib(), so its caller is fib's for counts)
+edges exact | grep -v ' run fib$' | sort >exact.edges
+edges counted | sort >counted.edges
+assert_matches exact.edges '^[0-9]+ fib fib$'
+diff exact.edges counted.edges >differences || fail "$(cat differences)"
+"$DUMP" -f text counted >table 2>dump.err
+assert_empty dump.err
+assert_matches table '^# [0-9]+ calls in 5 threads, exact; no times \(-m count\)$'
+assert_matches table "^ +$((4 * 2692537)) +- +-  fib  fib\$"
+assert_eq 0 "$(awk '!/^#/ && $2 ~ /[0-9]/' table | wc -l)" 'rows with a time'
+assert_eq 0 "$("$DUMP" -f csv counted | awk -F , 'NR > 1 && $2 $3 $4 $5 $6 != ""' |
+	wc -l)" 'csv rows with a time'
+assert_eq '4 2692537' "$("$DUMP" -f text --thread-parts counted |
+	awk 'NF > 1 && $(NF - 1) == "fib" { print $1 }' | sort | uniq -c | xargs)" \
+	'calls of fib in each thread'
+"$DUMP" -f callgrind -o out.callgrind counted
+assert_contains out.callgrind 'events: Calls'
+assert_eq "$(awk '/^# [0-9]+ calls/ { print $2 }' table)" \
+	"$(awk '/^totals:/ { print $2 }' out.callgrind)" 'calls in callgrind'
+
+it '-m count: sums, comparisons'
+"$DUMP" -q --merge-into sum counted
+"$DUMP" -f text sum >table
+assert_eq $((4 * 2692537)) "$(row table calls fib)"
+"$RUN" -q -m count -o again "$TARGETS/fib" >/dev/null
+"$DUMP" -f csv --diff again counted >changes.csv
+assert_matches changes.csv "^2692537,$((4 * 2692537)),,,.*,fib,"
+
+it '-m count: each format shows counts, or says what it needs'
+shown=
+for format in $FORMATS; do
+	capture "$DUMP" -q -f "$format" -o "out.$format" counted
+	case $status in
+	0) shown="$shown $format" ;;
+	*)
+		assert_status 1
+		assert_eq 1 "$(wc -l <err)" "lines of $format"
+		assert_contains err "calls without times (-m count); the format $format"
+		assert_contains err 'swizzle-run -m both'
+		;;
+	esac
+done
+for format in callgrind table text tree csv json sqlite pprof dot graph info raw archive; do
+	case "$shown " in
+	*" $format "*) ;;
+	*) fail "$format does not show counts" ;;
+	esac
+done
+for options in '-s self' '-s incl' '-s max' --no-compensate '--percent-limit 1'; do
+	capture "$DUMP" -f text $options counted
+	assert_status 2
+	assert_contains err 'calls without times (-m count)'
+done
+capture "$DUMP" -f text counted exact
+assert_status 2
+assert_contains err 'cannot be shown together'
+
 # A context's first few edges are kept elsewhere than all of one that has more.
 siblings() { # MODE: places of all contexts, with their counts
 	"$RUN" -q $1 -o profile "$TARGETS/siblings" >out || fail "$1"

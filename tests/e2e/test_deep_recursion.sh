@@ -16,4 +16,24 @@ assert_complete profile
 assert_calls profile descend $((20 * 100001)) run 1
 assert_eq 0 "$(info_value profile 'lost calls')" 'lost calls'
 
+it 'the making of thunks is nobody'"'"'s time'
+"$RUN" -q -o profile "$TARGETS/deep" 20000
+"$DUMP" -q -f raw profile | awk '/^  unit / {
+		for (i = 1; i < NF; i++)
+			value[$i] = $(i + 1)
+		function_of[value["unit"]] = value["function"]
+		calls[value["function"]] += value["calls"]
+		# SWZ_FUNCTION_OURSELVES, and its caller
+		if (value["function"] == 4294967294 && value["ticks"] > 0)
+			parents[value["parent"]] = 1
+	}
+	END {
+		for (unit in parents)
+			print calls[function_of[unit]]
+	}' | sort -rn >callers
+assert_eq 20001 "$(head -n 1 callers)" 'calls of what makes most thunks'
+"$DUMP" -q -f text profile >with
+"$DUMP" -q -f text --no-compensate profile >without
+assert_le "$(row with self descend)" "$(row without self descend)" 'ns'
+
 finish

@@ -82,6 +82,40 @@ mkdir d
 capture "$RUN" -q -o d/ -- "$PROGRAM" vfork "$PROGRAM"
 assert_eq 2 "$(ls d | wc -l)" profiles
 
+it 'an environment without us is told, once, of programs that could have us'
+told='/variables is not profiled: it is started with an environment without LD_PRELOAD=libswizzle.so'
+for command in "env -i $TMP/variables" "env LD_PRELOAD=$TMP/libother.so $TMP/variables"; do
+	# shellcheck disable=SC2086 # words
+	capture "$RUN" -o d/ -- $command
+	assert_status 3
+	assert_eq "swizzle: $TMP$told" "$(cat err)" "$command"
+	# shellcheck disable=SC2086 # words
+	capture "$RUN" -q -o d/ -- $command
+	assert_empty err
+	# shellcheck disable=SC2086 # words
+	capture "$RUN" --no-follow -o d/ -- $command
+	assert_empty err
+done
+capture "$RUN" -o d/ -- env -i ./nonesuch
+assert_not_contains err 'not profiled'
+
+if [ "$(id -u)" = 0 ]; then
+	it 'a program that gets other rights ignores us: that is told'
+	cp "$(type -P true)" other_user
+	chown 65534 other_user
+	chmod 4755 other_user
+	capture "$RUN" -o d/ -- env ./other_user
+	assert_status 0
+	assert_eq 1 "$(grep -c '^swizzle: ./other_user is not profiled: it is set-user-ID' err)" lines
+	chown "$(id -u)" other_user # the same rights
+	chmod 4755 other_user
+	capture "$RUN" -o d/ -- env ./other_user
+	assert_not_contains err 'not profiled'
+fi
+capture "$RUN" -o d/ -- python3 -c 'import subprocess as s
+for i in range(3): s.run(["/bin/true"], env={})'
+assert_eq 1 "$(grep -c '/bin/true is not profiled' err)" 'three times'
+
 it 'programs of 32 bits, also as interpreters'
 cat >bits.s <<'END'
 	.globl	_start

@@ -212,7 +212,7 @@ for format in chrome perfetto calls; do
 done
 
 it 'another mode, a process that runs'
-capture "$RUN" --flows true
+capture "$RUN" -m profile --flows true
 assert_status 2
 assert_contains err '--flows'
 capture "$RUN" -m trace --flows -p $$

@@ -19,11 +19,13 @@ assert_agree() { # FORMAT,FILE[,OPTION]...: for read_format.py
 	assert_empty out
 }
 
+declare -A waiting=([text]='-s waiting' [tree]='-s waiting')
 all_agree() { # OPTION...: of swizzle-dump
 	local format
 	it "all formats $*"
 	for format in text tree folded speedscope pprof csv json callgrind; do
-		dump -f $format "$@"
+		# shellcheck disable=SC2086
+		dump -f $format ${waiting[$format]:-} "$@"
 		mv out "all.$format"
 	done
 	for format in folded speedscope; do
@@ -45,7 +47,7 @@ all_agree() { # OPTION...: of swizzle-dump
 "$RUN" -o profile "$TARGETS/names" >/dev/null || abort 'no profile'
 it 'names with what is special to some format'
 assert_calls profile 'semi;colon' 1 'comma, 12 34' 2 'quo"te' 3 'back\\slash' 4 \
-	'</script><!--' 5 'café' 6 $'latin\xe9' 7 'tab?here' 8 '%s%n\\n' 9
+	'</script><!--' 5 'café' 6 'latin?' 7 'tab?here' 8 '%s%n\\n' 9
 all_agree
 "$RUN" -m trace -o traced "$TARGETS/names" >/dev/null || abort 'no profile'
 "$DUMP" -f perfetto -o out traced
@@ -372,7 +374,7 @@ for format in perfetto chrome; do
 		--no-compensate
 done
 refuses 'info has no use for --from or --to' -f info --to 1
-refuses 'tree has no use for this sort key; it has: self, incl, calls, name' -f tree -s min
+refuses 'tree has no use for this sort key; it has: self, incl, cpu, waiting, calls, name' -f tree -s min
 refuses 'folded has no use for this sort key' -f folded -s name
 refuses 'speedscope has no use for this sort key' -f speedscope -s incl
 refuses 'option -H: the pattern is empty' -f folded -H ''
@@ -384,7 +386,7 @@ for moment in % -1 ' 1' 0x10 inf 1%% 1x 101% /1 ''; do
 done
 refuses 'unknown format' -f nonsense
 refuses "unknown format 'callgrnd'; did you mean 'callgrind'? There are: callgrind, " -f callgrnd
-refuses "unknown sort key 'slef'; did you mean 'self'? There are: self, incl, calls, name, min, max" -f text -s slef
+refuses "unknown sort key 'slef'; did you mean 'self'? There are: self, incl, cpu, waiting, calls, name, min, max" -f text -s slef
 refuses "unknown way to demangle 'nope'. There are: no, simple, full" --demangle nope
 refuses "unknown value of --color 'nevr'; did you mean 'never'? There are: auto, always, never" \
 	--color=nevr
@@ -512,10 +514,9 @@ assert_eq 4 "$(line_of_call profile)" 'line, library hooked'
 it 'waiting in calls that wait'
 dump -f text
 assert_ge "$(table_value out rest incl-wait)" 500000000 'rest(), which calls nanosleep()'
-assert_eq 0 "$(table_value out rest self-wait)" 'rest() itself'
-assert_eq "$(table_value out nanosleep self)" "$(table_value out nanosleep self-wait)" \
-	'nanosleep()'
-assert_eq 0 "$(table_value out run incl-wait)" 'run()'
+assert_le "$(table_value out rest self-wait)" 50000000 'rest() itself'
+assert_le "$(table_value out nanosleep self)" 50000000 'nanosleep() runs'
+assert_ge "$(table_value out nanosleep self-wait)" 500000000 'nanosleep() waits'
 all_agree
 all_agree --no-compensate
 all_agree -H nanosleep
@@ -545,17 +546,19 @@ int main(int argc, char **argv)
 }
 END
 gcc -O1 -o waits waits.c || abort 'no program'
-"$RUN" --imports -o profile ./waits </dev/null || abort 'no profile'
+LD_PRELOAD=$LIBSWIZZLE SWIZZLE_IMPORTS=1 SWIZZLE_QUIET=1 SWIZZLE_OUTPUT=told ./waits </dev/null
+mv told.* profile || abort 'no profile'
 dump -f csv --no-compensate
 for name in fcntl ioctl aio_suspend tee flockfile; do
 	awk -F, -v name=$name 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-		$at["function"] == name && $at["calls"] == 1 && $at["self_ns"] > 0 &&
-			$at["self_ns"] == $at["self_waiting_ns"] { found = 1 }
+		$at["function"] == name && $at["calls"] == 1 && $at["self_ns"] == 0 &&
+			$at["self_waiting_ns"] > 0 { found = 1 }
 		END { exit !found }' out || fail "$name: $(grep ",$name," out)"
 done
 
 it 'threads of which no waiting is known are named'
-"$RUN" -o untold ./waits </dev/null || abort 'no profile'
+LD_PRELOAD=$LIBSWIZZLE SWIZZLE_QUIET=1 SWIZZLE_OUTPUT=untold ./waits </dev/null
+mv untold.* untold || abort 'no profile'
 for format in text table callgrind json; do
 	capture "$DUMP" -f $format -o - untold
 	grep -qE 'aiting (is )?not known|silent_threads' out && fail "$format of one that tells nothing"
@@ -563,9 +566,9 @@ for format in text table callgrind json; do
 	grep -qE 'aiting.* not known|silent_threads":[1-9]' out && fail "$format of one that tells all"
 done
 capture "$DUMP" -f text profile untold
-assert_contains out '# waiting is not known of 1 of 2 threads: they were recorded without --switches and --imports'
+assert_contains out '# waiting is not known of 1 of 2 threads: nobody looked at them'
 capture "$DUMP" -f table profile untold
-assert_contains out 'Note: 1 thread was recorded without --switches and --imports: what waited in them is not known.'
+assert_contains out 'Note: 1 thread was not looked at: what waited in it is not known.'
 capture "$DUMP" -f callgrind -o - profile untold
 assert_contains out 'desc: Waiting: not known of 1 of 2 threads'
 capture "$DUMP" -f json profile untold

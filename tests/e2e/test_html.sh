@@ -1,6 +1,7 @@
 #!/bin/bash
 # swizzle-dump -f html in headless Chromium, with real clicks and keys
 # (tests/html/check.py), compared with what the other formats say.
+# run: first
 . "$(dirname "$0")/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 
@@ -18,6 +19,23 @@ record() { # PROFILE OPTION... -- TARGET [ARG...]
 	shift
 	LD_LIBRARY_PATH=$TMP "$RUN" -o "$TMP/$profile" "$@" >"$TMP/out" ||
 		fail "$profile: status $?"
+}
+
+# Halves what a call costs. A busy machine measures too much; then contexts would have less
+# than no time. They have none, and the page, which merges some, leaves away less than others.
+lower_cost() { # PROFILE
+	python3 - "$TMP/$1" "$DUMP" <<'END' || fail "no costs in $1"
+import struct, subprocess, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+raw = subprocess.run([sys.argv[2], '-q', '-f', 'raw', '-n', '1', sys.argv[1]],
+                     stdout=subprocess.PIPE, check=True).stdout.decode(errors='replace')
+number = {line.split()[0]: line.split()[1] for line in raw.splitlines()
+          if len(line.split()) > 1}
+costs = [int(number['cost_' + where]) for where in ('inside', 'outside')]
+at = data.index(struct.pack('<QQ', *costs), 0, 4096)
+struct.pack_into('<QQ', data, at, *(cost // 2 for cost in costs))
+open(sys.argv[1], 'wb').write(data)
+END
 }
 SCOPE=(-M pages -M libnames.so -M 'libgcc_s*')
 record profile "${SCOPE[@]}" -- "$TARGETS/pages"
@@ -51,7 +69,7 @@ wanted=(
 if [ -z "${TEST_TIMING:-}" ]; then
 	record trace -m trace "${SCOPE[@]}" -- "$TARGETS/pages"
 	strip -g -o "$TMP/bare-fib" "$TARGETS/fib" || abort 'strip fails'
-	record bare -M bare-fib -- "$TMP/bare-fib" 10
+	record bare -M bare-fib -- "$TMP/bare-fib" 10 $'turned\xe2\x80\xae\xffend'
 	record samples -m sample -- "$TARGETS/shares"
 	record exceptions -m trace -M exceptions -- "$TARGETS/exceptions" next
 	record jumps -m trace -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
@@ -63,6 +81,9 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record woken/ -m trace --flows -- "$TARGETS/flows" sockets
 	record fib -m trace -M fib -- "$TARGETS/fib"
 	record late -m trace -- "$TARGETS/late"
+	for profile in trace ring many full fib late; do
+		lower_cost $profile
+	done
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
 		: profile sorting lines source chart inverted sandwich names threads many_children down up notes themes contrast widths roles keyboard
@@ -72,8 +93,8 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: trace --no-compensate table neighbours range
 		: trace header tips ruler
 		: trace state low
-		: bare table
-		: late own_work
+		: bare table shown
+		: late own_work own_tips
 		: fib large parts absent
 		: many large whole table range tips timeline low
 		: trace --from=25% --to=99.9% table

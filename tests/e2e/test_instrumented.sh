@@ -46,6 +46,54 @@ __attribute__((noinline)) int switches(int k)
 	}
 }
 
+// As gcc 14 makes it: a switch, and an addition to memory between a load of the return
+// address and the call that gets it.
+asm(R"(
+	.local counter
+	.comm counter, 4, 4
+	.text
+	.globl counted
+	.type counted, @function
+counted:
+	.cfi_startproc
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset 6, -16
+	mov %rsp, %rbp
+	.cfi_def_cfa_register 6
+	push %r13
+	push %rbx
+	.cfi_offset 13, -24
+	.cfi_offset 3, -32
+	mov %edi, %ebx
+	lea counted(%rip), %r13
+	mov 8(%rbp), %rsi
+	mov %r13, %rdi
+	call __cyg_profile_func_enter@PLT
+	and $1, %ebx
+	lea 1f(%rip), %rax
+	movslq (%rax,%rbx,4), %rdx
+	add %rax, %rdx
+	jmp *%rdx
+	.section .rodata
+1:	.long 2f - 1b, 3f - 1b
+	.text
+2:	mov $5, %ebx
+3:	mov 8(%rbp), %rsi
+	mov %r13, %rdi
+	addl $1, counter(%rip)
+	call __cyg_profile_func_exit@PLT
+	mov %ebx, %eax
+	pop %rbx
+	pop %r13
+	pop %rbp
+	.cfi_def_cfa 7, 8
+	ret
+	.cfi_endproc
+	.size counted, . - counted
+)");
+extern "C" int counted(int number);
+
 static std::map<std::string, int> seen;
 
 __attribute__((noinline)) int once(int i)
@@ -69,7 +117,7 @@ int main()
 	long sum = 0;
 
 	for (int i = 0; i < 2000; i++)
-		sum += once(i);
+		sum += once(i) + counted(i);
 	std::printf("%ld %d %zu\n", sum, number, seen.size());
 }
 END
@@ -132,7 +180,7 @@ for options in -O0 -O2 '-O2 -fno-omit-frame-pointer' '-O2 -fno-plt' \
 		"patched functions ($options)"
 	assert_eq 0 "$(awk '$1 ~ /\/instrumented$/ { print $4 }' info)" \
 		"refused functions ($options)"
-	assert_calls profile once 2000 switches 2000 main 1
+	assert_calls profile once 2000 switches 2000 counted 2000 main 1
 done
 
 finish

@@ -46,6 +46,79 @@ it 'a program at a fixed address'
 build fixed -no-pie -fno-pie && check ./fixed
 it 'at a high fixed address'
 build high -no-pie -fno-pie -Wl,-Ttext-segment=0x60000000 && check ./high
+
+it 'a program that maps all below it by MAP_FIXED, as a loader of another format does'
+cat >over.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+extern char __executable_start;
+static volatile int sink;
+
+__attribute__((noinline)) int step(int n)
+{
+	return sink = n;
+}
+
+int main(void)
+{
+	char *low = (char *)0x20000, *high = &__executable_start;
+
+	step(1);
+	if (mmap(low, high - low, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != low)
+		return 2;
+	memset(low, 0xcc, high - low);
+	for (int i = 0; i < 1000; i++)
+		step(i);
+	puts("done");
+	return 0;
+}
+END
+if gcc -O1 -no-pie -fno-pie -o over over.c && [ "$(./over)" = done ]; then
+	for cached in no yes; do
+		assert_same_as_native ./over
+		assert_eq 1001 "$("$DUMP" -q -f csv -o - profile |
+			awk -F , '$7 == "step" { print $1 }')" "calls of step ($cached)"
+	done
+else
+	echo 'does not run here: a program that maps all below it'
+fi
+
+it 'the heap of a program at a fixed address grows as far as natively'
+cat >grows.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile int sink;
+
+__attribute__((noinline)) int step(int n)
+{
+	return sink = n;
+}
+
+int main(void)
+{
+	int grown = 0;
+
+	while (grown < 3000 && sbrk(1 << 20) != (void *)-1)
+		grown = step(grown) + 1;
+	printf("%d MiB\n", grown);
+	return 0;
+}
+END
+gcc -O1 -no-pie -fno-pie -o grows grows.c || abort 'not built'
+for run in 1 2 3 4; do # its place is another one each time
+	assert_same_as_native ./grows
+done
+# Then the heap begins right behind the program.
+if setarch -R ./grows >native.out 2>/dev/null; then
+	assert_same_as_native setarch -R ./grows
+else
+	echo 'not tested: a heap right behind the program'
+fi
+
 # Trampolines near the program must not lie where its heap will be: there is no
 # room before it.
 if [ -e "$TARGETS/heap" ] && setarch -R "$TARGETS/heap" >native.out 2>/dev/null
@@ -588,7 +661,7 @@ for flags in '' '-mcmodel=large'; do
 done
 
 it 'labels near the start of a function, whose addresses are in the code'
-cat >labels.c <<'END'
+cat >printable.c <<'END'
 #include <stdio.h>
 
 __attribute__((noinline)) int label(int n, void *volatile *to)
@@ -640,7 +713,7 @@ END
 for flags in '-fPIE -pie' '-fPIE -pie -Os' '-fno-pie -no-pie' '-fno-pie -no-pie -Os' \
 	'-fno-pie -no-pie -O1' '-fPIE -pie -mcmodel=large'; do
 	# shellcheck disable=SC2086
-	gcc -O2 -fcf-protection=none -o labels labels.c $flags || continue
+	gcc -O2 -fcf-protection=none -o labels printable.c $flags || continue
 	assert_same_as_native ./labels
 	assert_complete profile
 	assert_calls profile main 1

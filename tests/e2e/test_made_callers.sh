@@ -175,11 +175,13 @@ END
 			}
 			END { print sum + 0 }'
 	}
-	# (Debian's node 18 has V8's built-in code without its symbol: docs/interpreters.md)
-	if [ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ]; then
+	# (Debian's node has V8's built-in code without its symbol: docs/interpreters.md)
+	node=$(node -p process.execPath)
+	libnode=$(ldd "$node" | awk '/libnode/ { print $3 }')
+	if nm "$node" $libnode 2>/dev/null | grep -w v8_Default_embedded_blob_code_ >/dev/null; then
 		TRIED=('' '' '-m trace') # the second one has a plan of the first
 	else
-		echo 'not tested: what JavaScript functions call, with node before 20'
+		echo "not tested: what JavaScript functions call, with a node whose built-in code is stripped"
 		TRIED=()
 	fi
 	for options in "${TRIED[@]}"; do

@@ -90,6 +90,35 @@ for option in -F -N -H; do
 	done
 done
 
+it 'a program behind a symbolic link has both names, and is shown as it was called'
+cp aliases real-name
+ln -s real-name called-name
+modules_of() { # PROFILE: of functions with a name in csv
+	"$DUMP" -q -f csv "$1" | awk -F , '/_name/ { print $8 }' | sort -u
+}
+for pattern in real-name called-name "$TMP/real-name" "$TMP/called-name"; do
+	capture "$RUN" -o linked -M "$pattern" ./called-name
+	assert_status 0
+	assert_empty err
+	assert_eq called-name "$(modules_of linked)" "-M $pattern"
+done
+"$RUN" -q -o linked -M '!called-name' ./called-name
+assert_eq '' "$(modules_of linked)" "-M !called-name"
+"$RUN" -q -o linked ./real-name
+assert_eq real-name "$(modules_of linked)" 'by its own name'
+assert_not_contains <("$DUMP" -f info linked) called:
+"$RUN" -q -o named/ sh -c './real-name; ./called-name'
+assert_eq real-name "$(modules_of named)" 'of several names its own'
+ln -s "$(command -v perl)" my-perl
+printf '#!%s/my-perl\n$x += $_ for 1..2000000\n' "$TMP" >script
+chmod +x script
+for mode in profile sample; do
+	"$RUN" -q -m $mode -o linked ./script
+	"$DUMP" -q -f text linked >out
+	assert_matches out ' my-perl$'
+	assert_eq 'called: my-perl' "$("$DUMP" -f info linked | grep ^called:)" "$mode"
+done
+
 it 'malloc is malloc, however libc calls it'
 cat >allocates.c <<'END'
 #include <stdlib.h>
@@ -228,6 +257,33 @@ for format in tree callgrind json folded; do
 done
 assert_matches profile.folded 'b;work@'
 assert_matches profile.folded 'a;work '
+
+it 'no name controls a terminal, a line, the direction of a text or a spreadsheet'
+cat >odd.c <<'END'
+volatile int n;
+__attribute__((noipa)) void inner(void) { n++; }
+__attribute__((noipa)) void formula(void) { inner(); n++; }
+int main(void) { for (int i = 0; i < 200000; i++) formula(); return 0; }
+END
+odd=$'esc\e[31m\anl\nc1\xc2\x9brlo\xe2\x80\xaebad\xffend'
+gcc -O1 -o plain odd.c &&
+	objcopy --redefine-sym inner="$odd" --redefine-sym formula='=cmd(1)' plain odd ||
+	abort 'no program'
+"$RUN" -q -m trace -o odd.profile ./odd
+for format in callgrind table text tree folded dot csv calls json speedscope chrome; do
+	"$DUMP" -q -f $format -o odd.out odd.profile
+	assert_contains odd.out cmd
+	! LC_ALL=C grep -aP '[\x01-\x08\x0b-\x1f\x7f]|\xc2\x9b|\xe2\x80\xae|\xff' odd.out ||
+		fail "in $format"
+done
+"$DUMP" -q -f text -o odd.out odd.profile
+assert_contains odd.out 'esc?[31m?nl?c1?rlo?bad?end  odd'
+"$DUMP" -q -f json -o odd.out odd.profile
+assert_contains odd.out '"esc\u001b[31m\u0007nl\u000ac1\u009brlo\u202ebad\ufffdend"'
+"$DUMP" -q -f csv -o odd.out odd.profile
+assert_contains odd.out ",'=cmd(1),odd,"
+capture "$RUN" --list -v ./odd
+assert_contains out ' esc?[31m?nl?c1?rlo?bad?end'
 
 it 'functions without a symbol'
 gcc -O1 -s -o stripped main.c a.o b.o || abort 'no program'

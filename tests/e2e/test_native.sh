@@ -86,7 +86,8 @@ ctl start
 tell 'run 1' 'ran 1'
 end_program
 dump_table profile
-assert_ge "$(row table self '[paused]')" 900000000 'ns in [paused]'
+"$DUMP" -q -f csv -o out profile
+assert_ge "$(awk -F , '$7 == "[paused]" { print $2 + $11 }' out)" 900000000 'ns in [paused]'
 assert_le "$(row table self main)" 900000000 'ns in main'
 
 # The unwinder's functions, with their calls.
@@ -114,7 +115,7 @@ assert_same expected found
 
 it 'eight threads that throw, while it is stopped and started'
 start_profiled
-echo 'throwing 8' >&8
+echo throwing >&8
 for _ in $(seq 15); do
 	ctl stop
 	ctl start
@@ -122,7 +123,7 @@ for _ in $(seq 15); do
 done
 ctl detach
 assert_code_restored
-expect 'wrong 0'
+tell stop 'wrong 0'
 end_program
 
 it 'a library that is loaded while it is stopped'
@@ -185,26 +186,21 @@ assert_status 0
 assert_empty err
 
 it 'a restless program: threads, children, signals, libraries that come and go'
-"$RUN" -q -o 'restless.%p' "$TARGETS/restless" 12 "$LIBPART" >printed 2>program.err &
-program=$!
+begin_restless "$RUN" -q -o 'restless.%p' "$TARGETS/restless" "$LIBPART"
 wait_until test -e restless.$program
-rounds=0
-end=$((SECONDS + 8))
-while [ $SECONDS -lt $end ]; do
+for _ in $(seq 25); do
 	ctl stop
 	ctl start
-	rounds=$((rounds + 1))
 done
 ctl detach
 assert_code_restored
-wait $program
+end_restless
 assert_eq 0 $? "the program's exit status: $(cat printed)"
 assert_empty program.err
-assert_ge $rounds 2 rounds
 
 it 'the controller is killed at any moment: the next one finds all as it should be'
 start_profiled
-echo 'throwing 10' >&8
+echo throwing >&8
 for round in $(seq 40); do
 	what=stop
 	[ $((round % 2)) -eq 0 ] || what=start
@@ -215,7 +211,7 @@ for round in $(seq 40); do
 	wait $controller 2>/dev/null
 done
 kill -0 $program || fail 'the program has ended'
-expect 'wrong 0'
+tell stop 'wrong 0'
 ctl stop
 assert_native
 ctl start

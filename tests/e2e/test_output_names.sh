@@ -31,8 +31,8 @@ for mode in profile trace sample both; do
 	assert_eq "$host/7 of 12/99/a b" "$(info host "$file")/$(info rank \
 		"$file")/$(info job "$file")/$(info service.name "$file")" labels
 done
-assert_eq 1 "$(find both -name '*.samples*' | wc -l)" 'the sampled run'
-assert_eq '7 of 12' "$(info rank "$(find both -name '*.samples*')")" 'its rank'
+assert_eq 1 "$(find both -name '*.samples' | wc -l)" 'the sampled run'
+assert_eq '7 of 12' "$(info rank "$(find both -name '*.samples')")" 'its rank'
 
 it "launchers of MPI come before Slurm's variables; what is no number is none"
 SLURM_PROCID=1 PMI_RANK=2 PMIX_RANK=3 OMPI_COMM_WORLD_RANK=4 "$RUN" -q -o a true
@@ -85,4 +85,41 @@ assert_status 0
 assert_eq 1 "$(cat out)" output
 assert_contains err '%q{NO_SUCH}: the variable is not set'
 assert_eq 0 "$(find . -name '*none*' | wc -l)" files
+it 'swizzle-dump follows no link at a name that it makes itself'
+"$RUN" -q -m trace -o traced true
+pid=$(info pid traced)
+mkdir secret
+for pair in callgrind:callgrind.out.$pid "html:swizzle.$pid.html" \
+	"sqlite:swizzle.$pid.sqlite" "calls-html:swizzle.$pid.calls.html" \
+	"archive:swizzle.$pid.swz"; do
+	name=${pair#*:}
+	echo precious >secret/file
+	ln -s secret/file "$name"
+	capture "$DUMP" -q -f "${pair%%:*}" traced
+	assert_status 0
+	assert_eq "precious/regular file 600" \
+		"$(cat secret/file)/$(stat -c '%F %a' "$name")" "$name"
+done
+ln -s secret "swizzle.$pid.calls"
+capture "$DUMP" -q -f calls-html -F '*' --file-per-invocation traced
+assert_status 1
+assert_contains err "cannot write swizzle.$pid.calls: Not a directory"
+assert_eq file "$(ls secret)" 'in the folder behind the link'
+ln -s secret/file given
+capture "$DUMP" -q -f callgrind -o given traced
+grep -q ^events: secret/file || fail 'a name that is given leads to its file'
+
+it 'a copy of a profile, a sum and a page are for their owner only'
+umask 022
+for format in archive html calls-html graph sqlite; do
+	"$DUMP" -q -f $format -o "made.$format" traced
+	assert_eq 600 "$(stat -c %a "made.$format")" $format
+done
+"$DUMP" -q --merge-into sum traced
+assert_eq 600 "$(stat -c %a sum)" --merge-into
+"$DUMP" -q -f text -o made.text traced
+assert_eq 644 "$(stat -c %a made.text)" text
+chmod 640 made.html
+"$DUMP" -q -f html -o made.html traced
+assert_eq 640 "$(stat -c %a made.html)" 'the permissions that it had'
 finish

@@ -27,9 +27,9 @@ assert_eq 'worker "3" worker-0 worker-1 worker; 2 workers' \
 	"$(sed -n 's/^  tid .*, name //p' out | sort | paste -s -d ' ')"
 "$DUMP" -f csv profile | awk -F, 'NR > 1 { sum += $1 } END { print sum }' >calls
 assert_eq "$(cat calls)" "$(sum_of calls)" calls
-# and the root and the fold root of each thread
-assert_eq "$(($(info_value profile contexts) + 5))" "$(grep -c '^  unit ' out)" \
-	nodes
+# and the root and the fold root of each thread; not the time of the profiler's own work
+assert_eq "$(($(info_value profile contexts) + 5))" \
+	"$(grep '^  unit ' out | grep -c -v 'function 4294967294 ')" nodes
 assert_contains out "  path              $TARGETS/workers"
 id=$(readelf -n "$TARGETS/workers" 2>/dev/null | sed -n 's/.*Build ID: //p')
 assert_contains out "build_id           20 bytes $id"
@@ -60,7 +60,9 @@ done
 
 it '-n: some of each chunk'
 raw -n 2 profile
-assert_le "$(grep -c '^  unit ' out)" 30 nodes
+assert_ge "$(grep -c '^  unit ' out)" 3 nodes
+awk '/^chunk at / { nodes = 0 } /^  unit / && ++nodes > 2' out >more
+assert_empty more
 assert_matches out '^  \.\.\. [0-9]+ more$'
 
 it 'cut off'

@@ -194,4 +194,33 @@ for name in reader one two three warm to_warm next next_but_one; do
 	assert_matches list " tail-calls a function.* $name\$| reads its return.* $name\$"
 done
 
+it 'functions that jump through pointers to what reads its return address'
+mkdir lib
+echo 'int pointed(void) { return 1; }' >pointed.c
+gcc -shared -fPIC -o lib/libpointed.so pointed.c || abort 'no libpointed.so'
+pointed() { # NAME COMPILER...
+	# shellcheck disable=SC2016
+	"${@:2}" -O2 -g -w -Wl,--enable-new-dtags,-rpath,'$ORIGIN/lib' -o "$1" \
+		"$TOP/tests/targets/pointed_readers.cc" 2>build.log
+}
+pointed pointed g++ || abort 'pointed is not built'
+pointed pointed-fixed g++ -no-pie -fno-pie || abort 'pointed-fixed is not built'
+pointed pointed-bound g++ -fno-plt || abort 'pointed-bound is not built'
+! command -v clang++-14 >/dev/null || pointed pointed-clang clang++-14
+for program in ./pointed ./pointed-*; do
+	for options in '' '-m trace' '--timing exact' --imports '-M *'; do
+		set -f
+		# shellcheck disable=SC2086
+		set -- $options
+		set +f
+		use_options "$@" || continue
+		assert_same_as_native "$program"
+		assert_complete profile
+		assert_calls profile to_open 30 to_open_in 30 to_find 30 \
+			to_find_version 30 to_set_jump 31 to_get_context 1 \
+			to_swap_context 60 to_walk 1 catches 1200 \
+			_Unwind_RaiseException 800
+	done
+done
+
 finish

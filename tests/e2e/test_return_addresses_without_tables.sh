@@ -49,7 +49,7 @@ counted: push %rbx
 	.size counted, . - counted
 	.section .note.GNU-stack, "", @progbits
 END
-cat >caller.c <<'END'
+cat >selection.c <<'END'
 #include <stdio.h>
 char *keeps(int), *pops(void);
 int main(void)
@@ -67,7 +67,7 @@ int main(void)
 	return 0;
 }
 END
-gcc -O1 -mno-red-zone -o caller caller.c caller.S || abort 'caller is not built'
+gcc -O1 -mno-red-zone -o caller selection.c caller.S || abort 'caller is not built'
 assert_same_as_native ./caller
 assert_complete profile
 assert_calls profile main 1 counted 3 pops 0 keeps 0

@@ -61,6 +61,33 @@ it 'passes no setting that was not asked for'
 assert_eq 'SWIZZLE_FRESH SWIZZLE_OUTPUT SWIZZLE_TREE' \
 	"$(env -u SWIZZLE_SUMMARY -u SWIZZLE_ADVICE "$RUN" env | grep -a '^SWIZZLE' | cut -d= -f1 | sort | xargs)"
 
+it 'chooses the mode by what else is asked for, and says so'
+for options in '-t 1us' --ring --switches --prints '-t 1us -F main'; do
+	capture "$RUN" -o chosen $options true
+	assert_status 0
+	assert_matches "$TMP/err" '^swizzle: option .* needs each call.s moment: recording with --mode trace$'
+done
+for options in '' '-F main' '-M true' '-r 100 -m sample' '-m profile -F main'; do
+	capture "$RUN" -o chosen $options true
+	assert_not_contains "$TMP/err" 'recording with'
+done
+SWIZZLE_FLOWS=1 capture "$RUN" -o chosen true
+assert_contains "$TMP/err" 'SWIZZLE_FLOWS in the environment needs each call'
+capture "$RUN" -q -o chosen -t 1us true
+assert_empty "$TMP/err"
+# what was asked for cannot be had of the mode that was asked for
+for options in '-m count -F main' '-m both -D 3' '-m profile -t 1us' '-m sample -H main'; do
+	capture "$RUN" -o chosen $options true
+	assert_status 2
+done
+SWIZZLE_FILTER=main capture "$RUN" -o chosen -m count true
+assert_status 2
+assert_contains "$TMP/err" 'SWIZZLE_FILTER in the environment needs a call'
+printf '[func@main]\nshow = no_calls\n' >rules
+capture "$RUN" -o chosen -m both --config rules true
+assert_status 2
+assert_contains "$TMP/err" 'the configuration file needs a call'
+
 it 'makes the output absolute'
 assert_eq "+$HERE/swizzle.out.%p" "$(value_of SWIZZLE_OUTPUT)"
 assert_eq "+$HERE/x" "$(value_of SWIZZLE_OUTPUT -o x)"

@@ -236,7 +236,7 @@ own_time() { # WORK RUNS: the median, in percent of what it was
 		own=$(awk '$(NF - 1) == "long_or_short" { print $2 / 1e6 }' table)
 		assert_eq 200000 "$(row table calls long_or_short)" calls
 		assert_time_is_sane profile 1
-		echo $((${own%.*} * 100 / $(cat out))) >>percent
+		echo $((${own%.*} * 100 / $(cut -d' ' -f1 out))) >>percent
 	done
 	median=$(sort -n percent | sed -n $(($2 / 2 + 1))p)
 }
@@ -301,8 +301,9 @@ for lasting in '' lasting; do
 		for profile in forks/*; do
 			assert_complete "$profile"
 			assert_not_contains "$TMP/info" repaired
-			dump_table "$profile"
-			assert_ge "$(awk '$(NF - 1) == "back" { print $2 }' table)" \
+			# a thread that waits for a processor does so somewhere
+			"$DUMP" -q -f csv -o csv "$profile"
+			assert_ge "$(awk -F, '$7 == "back" { print $2 + $11 }' csv)" \
 				10000 'time of back itself'
 		done
 	done
@@ -313,7 +314,7 @@ for edges in {1..16}; do
 	capture "$RUN" --timing sampled -o profile "$TARGETS/heavy" calls "$edges"
 	dump_table profile
 	own=$(awk '$(NF - 1) == "long_or_short" { print $2 / 1e6 }' table)
-	assert_ge "${own%.*}" $(($(cat out) / 2)) "self time, ms, after $edges edges"
+	assert_ge "${own%.*}" $(($(cut -d' ' -f2 out) / 2)) "self time, ms, after $edges edges"
 done
 
 # Calls that are not so long, 400 of 200,000: an estimate of these from six or so
@@ -333,7 +334,7 @@ for jumps in '' jumps; do
 			mixed $jumps
 		dump_table profile
 		error=$(awk '!/^#/ && $(NF - 1) == "mixed" { printf "%.0f", $4 / $2 * 1e4 }' table)
-		[ "$error" -gt 260 ] || break
+		[ "$error" -lt 150 ] || [ "$error" -gt 260 ] || break
 	done
 	assert_ge "$error" 150 'error, of 10000'
 	assert_le "$error" 260 'error, of 10000'

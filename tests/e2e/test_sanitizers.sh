@@ -110,6 +110,49 @@ for variant in 'gcc gcc' 'clang clang-14' \
 	fi
 done
 
+cat >throwing.cc <<'END'
+#include <cstdio>
+__attribute__((noinline)) int throws(int n)
+{
+	if (n % 7 == 0)
+		throw n;
+	return n;
+}
+__attribute__((noinline)) int catches(int n)
+{
+	try {
+		return throws(n);
+	} catch (int thrown) {
+		return -thrown;
+	}
+}
+int main()
+{
+	long sum = 0;
+
+	for (int n = 0; n < 100; n++)
+		sum += catches(n);
+	printf("%ld\n", sum);
+	return 0;
+}
+END
+
+# Its runtime stands before the unwinder's functions.
+it 'exceptions under AddressSanitizer'
+for variant in 'g++' 'g++ -static-libasan' 'clang++-14' \
+	"clang++-14 -shared-libasan -Wl,-rpath,$shared"; do
+	# shellcheck disable=SC2086
+	$variant -g -O1 -fsanitize=address -o throwing throwing.cc \
+		>build.log 2>&1 || continue
+	for mode in exact trace; do
+		RUN_OPTIONS=(-m trace)
+		[ $mode = trace ] || RUN_OPTIONS=()
+		assert_same_as_native ./throwing
+		assert_calls profile catches 100 throws 100
+	done
+done
+RUN_OPTIONS=()
+
 for compiler in gcc clang-14; do
 	it "ThreadSanitizer, $compiler"
 	if build tsan-$compiler $compiler -fsanitize=thread; then

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # A signal at every instruction of trampolines, thunks and hooks: its handler
 # runs hooked functions, walks the stack to main, and returns, jumps or throws.
+# run: first
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets stepper step

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # The sampler's stack walks, against libunwind's of the same stacks. CHECK_STACKS:
 # that many stacks of real programs instead of some of small ones.
-# run: alone
 . "${BASH_SOURCE%/*}/lib.sh"
 COMPARE=$BUILD/test/stacks/compare
 [ -e "$COMPARE" ] || skip 'needs libunwind-dev, which is not there: run configure when it is'

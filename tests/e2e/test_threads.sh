@@ -43,6 +43,68 @@ assert_calls profile keyed_thread 300 destroy "$destroyed" \
 assert_eq 301 "$("$DUMP" -f text --thread-parts profile |
 	grep -c '^# thread')" 'threads in the profile'
 
+it 'a first thread that ends before the others'
+cat >first.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+static pthread_t first;
+__attribute__((noinline)) void nap(const char *what)
+{
+	__asm__ volatile("" : : "r"(what) : "memory");
+	nanosleep(&(struct timespec){0, 100000000}, 0);
+}
+static long locked(void)
+{
+	char line[200];
+	long kib = -1;
+	FILE *status = fopen("/proc/thread-self/status", "r");
+
+	while (fgets(line, sizeof(line), status))
+		sscanf(line, "VmLck: %ld", &kib);
+	fclose(status);
+	return kib;
+}
+static void *work(void *arg)
+{
+	char word[] = "word";
+
+	pthread_join(first, NULL); /* the kernel has it as a zombie */
+	for (int i = 0; i < 5; i++)
+		nap(word);
+	if (mlockall(MCL_CURRENT) == 0)
+		puts(locked() > 1000 ? "locked" : "not locked");
+	exit(arg != NULL);
+}
+int main(void)
+{
+	pthread_t other;
+
+	first = pthread_self();
+	nap("first");
+	pthread_create(&other, NULL, work, NULL);
+	pthread_exit(NULL);
+}
+END
+gcc -O1 -pthread -o first first.c || abort 'no program'
+RUN_OPTIONS=(-m trace -A nap@arg1/s)
+assert_same_as_native ./first
+RUN_OPTIONS=()
+assert_complete profile
+"$DUMP" -f csv --by thread profile >threads.csv
+python3 - <<'END' >wrong
+import csv
+a, b = sorted(int(r["wall_ns"]) for r in csv.DictReader(open("threads.csv")))
+if not 100e6 <= a <= b - 300e6: # 100 ms and 500
+    print("walls", a, b)
+END
+assert_empty wrong
+"$DUMP" -f calls profile >calls
+assert_eq 5 "$(grep -c 'nap(arg1 = "word")' calls)" 'strings that were read'
+
 it 'names the threads'
 assert_same_as_native "$TARGETS/threads" names
 assert_calls profile named_thread 4 work 12

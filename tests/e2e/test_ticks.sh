@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Exceptions that pass deep recursions, and a timer's handler that calls functions
 # all the time: counts are exact wherever it comes.
+# run: first
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets ticks

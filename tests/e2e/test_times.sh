@@ -46,7 +46,30 @@ for function in light heavy sort deep; do
 	assert_near $function "$(column $function 3)" "$(own $function)" 60
 	assert_eq 1 "$(column $function 1)" "calls of $function"
 done
-assert_near main "$(column main 3)" "$(own process)" 30
+assert_near main "$(column main 3)" \
+	"$(awk -v all="$(own process)" -v before="$(own before)" 'BEGIN { print all - before }')" 30
+
+# Then contexts are the samples' own, and each call edge has its count.
+it 'counts without times (-m count), times of samples'
+"$RUN" -q -m count -o counted "$TARGETS/joined" >/dev/null || abort 'no counts'
+cp joined.csv recorded.csv
+capture "$DUMP" -q --times samples -f csv -o joined.csv counted
+assert_status 0
+assert_empty err
+assert_eq "$(sum_of 2 samples.csv)" "$(sum_of 2 joined.csv)" 'all of the time'
+for function in work rare even light heavy sort deep; do
+	assert_eq "$(awk -F , -v name=$function '$7 == name { print $1, $2 }' recorded.csv)" \
+		"$(column $function 1) $(column $function 2)" "calls and time of $function"
+done
+assert_eq '' "$(column qsort 1)" 'calls of what was not counted'
+"$DUMP" -q --times samples -f tree -F heavy counted >tree
+assert_matches tree '^ +1 +[<0-9]+ +[0-9]+ +[0-9.]+( +[0-9]+)*    measure  joined$'
+assert_matches tree '^ +- +[<0-9]+ +[0-9]+ +[0-9.]+( +[0-9]+)*      main  joined$'
+assert_matches tree '^ +1000 +[0-9]+ +[0-9]+ +[0-9.]+( +[0-9]+)*    work  joined$'
+"$DUMP" -q --times samples -f callgrind -o joined.callgrind counted
+assert_eq "$(sum_of 2 joined.csv)" \
+	"$(awk '/^totals:/ { print $2 }' joined.callgrind)" 'time in callgrind'
+mv recorded.csv joined.csv
 
 it 'what is not known of either run'
 assert_eq "" "$(column '[kernel]' 1)$(column qsort 1)" 'calls of what was not hooked'

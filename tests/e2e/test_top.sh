@@ -110,6 +110,15 @@ calls=$("$DUMP" -q -f csv -o - profile | awk -F , '$7 == "fib" { print $1 }')
 assert_ge "$calls" 1000000 'calls of fib'
 assert_eq "$calls fib" "$(sums out | grep ' fib$')"
 
+it '-b: counts without times (-m count)'
+"$SWTOP" -b -d 0.2 --min-percent 0 "$RUN" -q -m count -o profile "$TARGETS/fib" 100 >out
+assert_ge "$(grep -c '^20.* calls, no times' out)" 1 'rounds of calls'
+assert_eq 0 "$(grep -c '^20.* calls, [0-9]' out)" 'rounds with a time'
+assert_eq $((100 * calls)) "$(awk '$1 == "-" && $3 == "calls," && $5 == "fib" {
+	gsub(",", "", $2)
+	sum += $2 }
+	END { printf "%.0f", sum }' out)" 'calls of fib in all rounds'
+
 it '-b -p: the first round has the calls since it began'
 rm -f begun
 "$RUN" -q -o profile "$TARGETS/steady" begun &

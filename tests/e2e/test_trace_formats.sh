@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What swizzle-dump makes of the events of a trace, read back by readers of
 # their own: nested, in order, and with the calls that the table has.
+# run: first
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3 perl

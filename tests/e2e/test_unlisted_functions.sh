@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Functions with neither an unwind entry nor a symbol, as the assembly of codecs is
 # once it is stripped.
+# run: first
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need gcc strip
@@ -498,7 +499,7 @@ assert_calls_are_expected ./tableless
 
 # A label of a computed goto, in a function without a frame, has the stack of a call;
 # what it goes on to is in the midst of its function.
-cat >labels.c <<'END'
+cat >printable.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -590,7 +591,7 @@ END
 for options in -O1 -O2 -O3 '-O2 -DSWITCH' '-O3 -DSWITCH'; do
 	it "labels that look like functions ($options)"
 	# shellcheck disable=SC2086 # one or two
-	gcc $options -w -fPIE -pie -fno-asynchronous-unwind-tables -o labels labels.c ||
+	gcc $options -w -fPIE -pie -fno-asynchronous-unwind-tables -o labels printable.c ||
 		abort 'labels is not built'
 	strip labels
 	assert_same_as_native ./labels

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Each unwinder that a program may be built with, dynamic, static, exported or
 # stripped: what is thrown, forced and walked goes as without us.
+# run: first
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need g++ strip
@@ -173,6 +174,41 @@ for program in libgcc libgcc-all-static.stripped; do
 	assert_same_as_native ./unwinders.$program bounded 20000 $most_kb
 	assert_contains out flat
 	assert_complete profile
+done
+
+it 'an unwinder that is jumped to through a pointer'
+cat >before.cc <<'END'
+struct _Unwind_Exception;
+extern "C" {
+int __real__Unwind_RaiseException(_Unwind_Exception *);
+int __real__Unwind_Resume_or_Rethrow(_Unwind_Exception *);
+static int (*volatile raise)(_Unwind_Exception *) =
+	__real__Unwind_RaiseException;
+static int (*volatile rethrow)(_Unwind_Exception *) =
+	__real__Unwind_Resume_or_Rethrow;
+__attribute__((noipa)) int __wrap__Unwind_RaiseException(_Unwind_Exception *e)
+{
+	return raise(e);
+}
+__attribute__((noipa)) int __wrap__Unwind_Resume_or_Rethrow(
+	_Unwind_Exception *e)
+{
+	return rethrow(e);
+}
+}
+END
+for flags in '' -static-libgcc '-static-libgcc -s' "$LLVM/lib/libunwind.a"; do
+	# shellcheck disable=SC2086
+	$GXX -o unwinders.before unwinders.o before.cc -static-libstdc++ \
+		-Wl,--wrap=_Unwind_RaiseException \
+		-Wl,--wrap=_Unwind_Resume_or_Rethrow $flags >build.log 2>&1 ||
+		continue
+	assert_same_as_native ./unwinders.before caught 100
+	assert_contains out '100 100'
+	assert_complete profile
+	case $flags in *-s) continue ;; esac
+	assert_calls profile catcher 100 rethrower 100 thrower 100
+	assert_ge "$(row table calls __wrap__Unwind_RaiseException)" 100 raised
 done
 
 # Each throws to the very next frame, by its own unwinder.

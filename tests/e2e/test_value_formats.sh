@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Arguments and results in the formats of events: read back from each, they are the
 # same (tests/e2e/read_values.py), and those that the program prints.
+# run: first
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3 sqlite3 gcc

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/code/jitdump.h"
-#include "profile/code/perf_map.h"
+#include "profile/file/code_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

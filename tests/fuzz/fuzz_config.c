@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/settings.h"
+#include "options/config_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/diff.h"
+#include "profile/formats/common/diff.h"
+#include "profile/formats/formats.h"
 
 enum { NEW, OLD, SIDES };
 

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/file/events.h"
-#include "profile/formats/calls.h"
-#include "profile/formats/formats.h"
-#include "profile/formats/rings.h"
-#include "profile/formats/rings_calls.h"
 #include "profile/costs/view.h"
+#include "profile/file/events.h"
+#include "profile/formats/calls/calls.h"
+#include "profile/formats/calls/rings.h"
+#include "profile/formats/calls/rings_calls.h"
+#include "profile/formats/formats.h"
 #include "tests/unit/profile_builder.h"
 
 #define NODES 8u

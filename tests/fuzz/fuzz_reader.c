@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "profile/formats/common/writers.h"
+#include "profile/formats/exports/merged.h"
 #include "profile/formats/formats.h"
-#include "profile/formats/html_ranks.h"
-#include "profile/formats/merged.h"
+#include "profile/formats/page/html_blocks.h"
+#include "profile/formats/page/html_events.h"
 
 static FILE *sink; /* output is formatted, but goes nowhere */
 

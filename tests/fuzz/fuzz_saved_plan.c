@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "swizzle/refusal.h"
-#include "thunks/fixups.h"
 #include "thunks/relocate.h"
 #include "thunks/saved_plan.h"
 #include "thunks/trampoline.h"

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "watch/unwind/code_step.h"
 #include "watch/unwind/unwind_file.h"
+#include "watch/unwind/unwind_row.h"
 #include "watch/unwind/unwinder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -143,8 +143,8 @@ static bool sample(pid_t tid, uint8_t *copy, size_t stack_bytes,
 		size = stack_bytes;
 	if (!size || !read_process(&tid, c.registers.sp, copy, size))
 		return false;
-	c.stack = (struct swz_stack){c.registers.sp, copy, size, read_process,
-				     &tid};
+	c.stack = (struct swz_stack){c.registers.sp, copy, size,
+				     read_process,   &tid, 0};
 	c.mappings = mappings;
 	c.mapping_count = mapping_count;
 	c.executable = executable;

@@ -126,8 +126,32 @@ static int in_child(long times)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Throws in so many threads until the time is over. */
-static long throwing(long seconds)
+/* Children that come to no function of this file, and run exit handlers. */
+static long ended_children(long count)
+{
+	long good = 0;
+
+	for (long i = 0; i < count; i++) {
+		int status = -1;
+		pid_t child = fork();
+
+		if (child == 0)
+			exit(7);
+		waitpid(child, &status, 0);
+		good += WIFEXITED(status) && WEXITSTATUS(status) == 7;
+	}
+	return good;
+}
+
+static void read_line()
+{
+	char line[64];
+
+	(void)!fgets(line, sizeof(line), stdin);
+}
+
+/* Throws in eight threads until a line comes. */
+static long throwing()
 {
 	std::atomic<bool> stop{false};
 	std::atomic<long> wrong{0};
@@ -138,7 +162,7 @@ static long throwing(long seconds)
 			while (!stop)
 				wrong += throw_often(100);
 		});
-	sleep((unsigned)seconds);
+	read_line();
 	stop = true;
 	for (auto &t : threads)
 		t.join();
@@ -167,15 +191,16 @@ static int wait_by(const std::string &how)
 	return result ? errno : 0;
 }
 
-/* Until so many tenths of a second have passed: how often a wait did not end as
- * it should. */
-static long waits(const std::string &how, long tenths)
+/* Until a line comes: how often a wait did not end as it should. */
+static long waits(const std::string &how)
 {
-	time_t end = time(NULL) + tenths / 10;
+	struct pollfd line = {0, POLLIN, 0};
 	long wrong = 0;
 
-	while (time(NULL) < end)
+	do
 		wrong += wait_by(how) != 0;
+	while (poll(&line, 1, 0) == 0);
+	read_line();
 	return wrong;
 }
 
@@ -286,12 +311,14 @@ int main(int argc, char **argv)
 		} else if (what == "hold") {
 			printf("wrong %ld\n", let_go(number));
 		} else if (what == "throwing") {
-			printf("wrong %ld\n", throwing(number));
+			printf("wrong %ld\n", throwing());
 		} else if (what == "threads") {
 			in_threads(number);
 			printf("ran %ld\n", 4 * number);
 		} else if (what == "fork") {
 			printf("child %d\n", in_child(number));
+		} else if (what == "end") {
+			printf("ended %ld\n", ended_children(number));
 		} else if (what == "workers") {
 			for (long i = 0; i < number; i++)
 				add_worker(i % 2);
@@ -302,7 +329,7 @@ int main(int argc, char **argv)
 		} else if (what == "work") {
 			printf("worked %ld\n", work(number));
 		} else if (what == "waits") {
-			printf("wrong %ld\n", waits(text, number));
+			printf("wrong %ld\n", waits(text));
 		} else if (what == "load") {
 			printf("loaded %ld\n", load(text, number));
 		} else if (what == "exec") {

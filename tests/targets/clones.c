@@ -322,6 +322,7 @@ int main(int argc, char **argv)
 
 	if (length <= 0)
 		return 1;
+	self[length] = '\0';
 	if (!strcmp(mode, "clone"))
 		result = by_clone(n);
 	else if (!strcmp(mode, "vm-vfork"))

@@ -2,8 +2,8 @@
 /* The same calls in every run, with known shares of the processor time: the
  * callers light and heavy of work, qsort's calls of compare, a recursion of
  * even and odd that is too deep to be recorded as it is, and rare, which takes
- * no time. Prints the processor time of each in ms, and of the process. "joined
- * exit N": ends at once. */
+ * no time. Prints the processor time of each in ms, before main, and of the
+ * process. "joined exit N": ends at once. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +90,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 2 && strcmp(argv[1], "exit") == 0)
 		return atoi(argv[2]);
+	/* what the kernel's exec and the dynamic linker took */
+	printf("before %.3f\n", now());
 	for (int i = 0; i < 3; i++)
 		rare();
 	measure("light", light);

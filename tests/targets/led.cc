@@ -1,6 +1,6 @@
 // build: -fno-inline -fno-ipa-cp -fno-ipa-icf -fno-optimize-sibling-calls
 // -pthread A recursion so deep that its frames go through the code of a leader
-// (thunks/leaders.h), and what may happen at its bottom, or half-way:
+// (thunks/arena.h), and what may happen at its bottom, or half-way:
 // `led DEPTH ROUNDS WHAT...` says how often each function was called. WHAT:
 // "return"; "jump", longjmp to half-way, three times; "throw", the same by an
 // exception, each frame with a destructor; "bare", without any; "walk", a back

@@ -1,7 +1,7 @@
 /* build: -O1 */
 /* Executes a program for which the kernel refuses perf_event_open, as in most
- * containers; after "both", process_vm_readv, too: "refused perf|both PROGRAM
- * [ARG]...". */
+ * containers; after "both", process_vm_readv, too, after "ptrace" that one:
+ * "refused perf|both|ptrace PROGRAM [ARG]...". */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,13 +18,15 @@
 
 int main(int argc, char **argv)
 {
+	const char *what = argc > 1 ? argv[1] : "";
+	unsigned other = strcmp(what, "both") == 0     ? SYS_process_vm_readv
+			 : strcmp(what, "ptrace") == 0 ? SYS_ptrace
+						       : SYS_perf_event_open;
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
 		REFUSE(SYS_perf_event_open),
-		REFUSE(argc > 1 && strcmp(argv[1], "both") == 0
-			       ? SYS_process_vm_readv
-			       : SYS_perf_event_open),
+		REFUSE(other),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = {sizeof(code) / sizeof(*code), code};

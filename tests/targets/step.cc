@@ -256,7 +256,7 @@ static void flood()
 }
 
 // Of so many frames the first one of those that share a call site is not bared
-// beforehand (src/runtime/hooks/exposed_frames.c).
+// beforehand (src/runtime/hooks/latest_frame.c).
 enum { UNEXPOSED = 15 };
 
 static void throw_and_catch()

@@ -1,7 +1,7 @@
 /* Always in the midst of something, until the file STOP is there: suspended
  * vfork STOP, its children have its memory, while it waits for them; fibers, it
- * changes between stacks of its own; filter, under a filter of system calls
- * that permits all. Ends with 3 if all was right. */
+ * changes between stacks of its own; fiber, it stays in one; filter, under a
+ * filter of system calls that permits all. Ends with 3 if all was right. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
@@ -58,6 +58,27 @@ static int in_fibers(const char *stop)
 	return calls == (rounds - 1) * FIBERS * DEPTH ? 3 : 1;
 }
 
+static const char *stop_file;
+
+static void stay(void)
+{
+	while (access(stop_file, F_OK) != 0)
+		for (int i = 0; i < CALLS; i++)
+			calls = leaf(calls);
+}
+
+static int in_fiber(const char *stop)
+{
+	stop_file = stop;
+	getcontext(&fibers[0]);
+	fibers[0].uc_stack.ss_sp = malloc(STACK_BYTES);
+	fibers[0].uc_stack.ss_size = STACK_BYTES;
+	fibers[0].uc_link = &first;
+	makecontext(&fibers[0], stay, 0);
+	swapcontext(&first, &fibers[0]);
+	return calls % CALLS == 0 ? 3 : 1;
+}
+
 static int in_vfork(const char *stop)
 {
 	while (access(stop, F_OK) != 0) {
@@ -95,6 +116,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(what, "fibers") == 0)
 		return in_fibers(argv[2]);
+	if (strcmp(what, "fiber") == 0)
+		return in_fiber(argv[2]);
 	if (strcmp(what, "vfork") == 0)
 		return in_vfork(argv[2]);
 	return strcmp(what, "filter") == 0 ? under_filter(argv[2]) : 2;

@@ -2,8 +2,8 @@
  * own: no function has a name that is special, no call is one of
  * -finstrument-functions. */
 
-#include "runtime/discovery/profile_calls.h"
-#include "runtime/discovery/readers.h"
+#include "runtime/discovery/function.h"
+#include "runtime/discovery/return_slot.h"
 
 bool swz_is_reader_name(const char *name)
 {

@@ -179,4 +179,37 @@ LABEL	t_clone_at
 	ret
 	GAP
 
+	/* functions whose first byte is put on a stack by hand */
+	.p2align 4
+	GAP
+	.cfi_startproc
+LABEL	t_entry_at
+	nop
+	ret
+	.cfi_endproc
+	.cfi_startproc
+LABEL	t_entry_close
+	ret
+	.cfi_endproc
+
+	/* it leaves the stack, and calls, as glibc's __start_context does */
+	GAP
+	.cfi_startproc
+LABEL	t_leaving_at
+	movq	%rbx, %rsp
+	call	root
+LABEL	t_leaving_called
+	hlt
+	.cfi_endproc
+
+	/* the last instruction of a function is a call that never returns */
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	call	*8(%rax,%rbx)
+LABEL	t_behind_call
+	.cfi_endproc
+	.cfi_startproc
+	nop
+	.cfi_endproc
+
 	.section .note.GNU-stack, "", @progbits

@@ -22,6 +22,14 @@ size_t memory_read(void *context, uint64_t address, void *into, size_t size)
 	return size;
 }
 
+uint64_t memory_symbol(void *symbols, const char *name)
+{
+	for (const struct memory_symbol *s = symbols; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return s->address;
+	return 0;
+}
+
 void memory_put(uint64_t address, uint64_t value, size_t size)
 {
 	memory_put_bytes(address, &value, size);

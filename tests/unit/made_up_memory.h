@@ -13,6 +13,15 @@ enum { BASE = 0x10000, BYTES = 0x8000, OBJECTS = BASE + 0x4000 };
 void memory_begin(void);
 /* A swz_script_read: up to the memory's end; nothing from elsewhere. */
 size_t memory_read(void *context, uint64_t address, void *into, size_t size);
+/* The symbols that the module of the interpreter defines; one whose name is
+ * NULL ends them. */
+struct memory_symbol {
+	const char *name;
+	uint64_t address;
+};
+
+/* That of a swz_script_module, whose `module` are those symbols. */
+uint64_t memory_symbol(void *symbols, const char *name);
 void memory_put(uint64_t address, uint64_t value, size_t size);
 void memory_put_bytes(uint64_t address, const void *bytes, size_t size);
 uint64_t memory_get(uint64_t address);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/support/scratch.h"
+#include "runtime/support/scratch_memory.h"
 
 static _Alignas(4096) uint8_t loaded[MODULE_END - MODULE_TEXT];
 static uint8_t *memory;
@@ -23,8 +23,8 @@ static void *take(size_t bytes)
 	return taken[taken_count++];
 }
 
-/* In place of src/runtime/support/scratch.c: a sanitizer sees what is read
- * behind the end. */
+/* In place of src/runtime/support/scratch_memory.c: a sanitizer sees what is
+ * read behind the end. */
 void *swz_scratch_alloc(size_t bytes)
 {
 	return take(bytes);

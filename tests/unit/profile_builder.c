@@ -228,6 +228,30 @@ void builder_call(struct profile_builder *builder, uint32_t unit,
 	};
 }
 
+size_t builder_counts(struct profile_builder *builder, uint32_t thread,
+		      const struct builder_edge *edges, uint32_t count)
+{
+	struct swz_count_slot slot;
+	size_t offset = builder_chunk(
+		builder, SWZ_CHUNK_COUNTS, count, thread,
+		count * (sizeof(slot) + sizeof(uint32_t)));
+	uint8_t *body = body_at(builder, offset);
+	uint8_t *functions = body + count * sizeof(slot);
+	uint32_t i;
+
+	builder_header(builder)->flags |= SWZ_FILE_COUNTS;
+	for (i = 0; i < count; i++) {
+		uint32_t function = edges[i].function + 1;
+
+		slot.key = edges[i].call_site + function * SWZ_COUNT_FACTOR;
+		slot.calls = edges[i].calls;
+		memcpy(body + i * sizeof(slot), &slot, sizeof(slot));
+		memcpy(functions + i * sizeof(function), &function,
+		       sizeof(function));
+	}
+	return offset;
+}
+
 struct swz_profile *builder_read(const struct profile_builder *builder)
 {
 	struct swz_profile *profile;

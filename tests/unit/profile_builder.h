@@ -68,6 +68,16 @@ struct swz_chunk *builder_packed(struct profile_builder *builder,
 				 uint32_t thread, uint64_t ticks,
 				 const uint8_t *stream, size_t size);
 
+/* A table of COUNT slots with the calls of a thread's edges; function
+ * 0xffffffff: the slot is unused. Returns the offset of the chunk. */
+struct builder_edge {
+	uint64_t call_site;
+	uint32_t function; /* id */
+	uint64_t calls;
+};
+size_t builder_counts(struct profile_builder *builder, uint32_t thread,
+		      const struct builder_edge *edges, uint32_t count);
+
 struct swz_thread_record *builder_thread_record(struct profile_builder *builder,
 						uint32_t index);
 

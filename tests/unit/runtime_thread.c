@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/record/frames.h"
+#include "runtime/record/thread.h"
 
 static _Alignas(64) char profile[RUNTIME_UNITS * SWZ_UNIT_BYTES];
 static uint32_t next_unit;

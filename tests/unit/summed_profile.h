@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profile/costs/aggregate.h"
+#include "profile/costs/report.h"
 #include "tests/unit/profile_builder.h"
 
 #define SITE 0x401010 /* in function 1 */

@@ -170,6 +170,19 @@ START_TEST(long_calls_of_no_edge_are_dropped)
 }
 END_TEST
 
+/* The hooks' cost stands against the running time alone. */
+START_TEST(waiting_makes_no_short_call_long)
+{
+	struct swz_report report = {.hook_ns = 20};
+	struct swz_report_function costs = {
+		.calls = 100, .self_ns = 500, .self_waiting_ns = 1000000};
+
+	ck_assert(swz_is_rough(&report, &costs));
+	costs.self_ns = 6000;
+	ck_assert(!swz_is_rough(&report, &costs));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("aggregate_estimates");
@@ -185,6 +198,7 @@ int main(void)
 	tcase_add_test(tests, long_calls_count_for_themselves);
 	tcase_add_test(tests, resumed_recursion_needs_no_repair);
 	tcase_add_test(tests, long_calls_of_no_edge_are_dropped);
+	tcase_add_test(tests, waiting_makes_no_short_call_long);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/memory.h"
+#include "profile/formats/common/writers.h"
 #include "profile/formats/formats.h"
-#include "profile/support/memory.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

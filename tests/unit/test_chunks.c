@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "runtime/record/chunks.h"
-#include "runtime/record/file.h"
-#include "runtime/record/file_extent.h"
-#include "runtime/record/file_full.h"
-#include "runtime/record/present.h"
+#include "runtime/record/file_mapping.h"
+#include "runtime/record/record_file.h"
 #include "tests/unit/run_suite.h"
 
 enum { LIMIT = 3 << 20, EVENTS = 64 << 10, PAGE = 4096 };

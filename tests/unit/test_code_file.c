@@ -1,6 +1,7 @@
 /* Which function an address of a file is in: symbols, unwind entries, what is
  * between them, and parts that the compiler has moved away. */
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/run_suite.h"
+#include "util/memory.h"
 #include "watch/code_file.h"
 
 /* Made by the assembler at the beginning: no code of it ever runs. */
@@ -64,13 +66,19 @@ static void clean(void)
 	rmdir(directory);
 }
 
+static struct swz_code_file *file_of(const char *path, uint64_t inode)
+{
+	return swz_code_file_of(&(struct swz_mapped_file){
+		.pid = getpid(), .inode = inode, .path = path});
+}
+
 static struct swz_code_file *open_it(uint64_t *text)
 {
 	struct swz_code_file *file;
 	struct stat st;
 
 	ck_assert_int_eq(stat(library, &st), 0);
-	file = swz_code_file_of(getpid(), library, st.st_ino);
+	file = file_of(library, st.st_ino);
 	ck_assert(file->readable);
 	/* code begins at a page of its own */
 	ck_assert(swz_code_file_address(file, 4096, text));
@@ -108,12 +116,12 @@ END_TEST
 
 START_TEST(another_file_of_that_name_is_not_it)
 {
-	struct swz_code_file *file = swz_code_file_of(getpid(), library, 1);
+	struct swz_code_file *file = file_of(library, 1);
 
 	ck_assert(!file->readable);
 	ck_assert_uint_eq(swz_code_file_function(file, 5).start, 0);
-	ck_assert(!swz_code_file_of(getpid(), "/nowhere/at/all", 0)->readable);
-	ck_assert(!swz_code_file_of(getpid(), __FILE__, 0)->readable);
+	ck_assert(!file_of("/nowhere/at/all", 0)->readable);
+	ck_assert(!file_of(__FILE__, 0)->readable);
 }
 END_TEST
 
@@ -147,16 +155,96 @@ START_TEST(a_file_that_is_cut_off_later_is_known)
 }
 END_TEST
 
+START_TEST(a_file_that_was_removed_keeps_its_names)
+{
+	uint64_t text, addresses[3];
+	struct swz_code_file *file = open_it(&text);
+	const char *names[3];
+	char *path;
+
+	ck_assert(!swz_code_file_is_gone(file));
+	(void)swz_code_file_function(file, text);
+	ck_assert_int_eq(unlink(library), 0);
+	ck_assert(swz_code_file_is_gone(file));
+	addresses[0] = text;
+	addresses[1] = text + 48;
+	addresses[2] = text + 64;
+	swz_code_file_names(file, addresses, names, 3);
+	ck_assert_str_eq(names[0], "whole");
+	ck_assert_ptr_null(names[1]);
+	ck_assert_str_eq(names[2], "sized");
+	/* /proc/PID/maps names it so from now on */
+	path = swz_print("%s (deleted)", library);
+	ck_assert_ptr_eq(file_of(path, file->inode), file);
+	free(path);
+}
+END_TEST
+
+/* As one has that is made of a process's memory. */
+START_TEST(a_file_without_a_table_of_sections)
+{
+	static const char *const styles[] = {"gnu", "sysv"};
+	uint64_t text, addresses[2];
+	struct swz_code_file *file;
+	Elf64_Ehdr header;
+	const char *names[2];
+	char command[256];
+	FILE *to;
+
+	snprintf(
+		command, sizeof(command),
+		"cc -shared -nostdlib -Wl,--hash-style=%s -o %s -x assembler -",
+		styles[_i], library);
+	to = popen(command, "w");
+	ck_assert_ptr_nonnull(to);
+	fputs(source, to);
+	ck_assert_int_eq(pclose(to), 0);
+	to = fopen(library, "r+");
+	ck_assert_uint_eq(fread(&header, sizeof(header), 1, to), 1);
+	header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
+	rewind(to);
+	ck_assert_uint_eq(fwrite(&header, sizeof(header), 1, to), 1);
+	ck_assert_int_eq(fclose(to), 0);
+	file = open_it(&text);
+	ck_assert_uint_eq(swz_code_file_function(file, text + 31).start, text);
+	ck_assert_uint_eq(swz_code_file_function(file, text + 63).start,
+			  text + 48);
+	addresses[0] = text;
+	addresses[1] = text + 64;
+	swz_code_file_names(file, addresses, names, 2);
+	ck_assert_str_eq(names[0], "whole");
+	ck_assert_str_eq(names[1], "sized");
+}
+END_TEST
+
+START_TEST(a_name_may_end_as_those_of_removed_files_do)
+{
+	uint64_t text;
+	struct swz_code_file *file = open_it(&text);
+	char *path = swz_print("%s (deleted)", library);
+
+	ck_assert_int_eq(rename(library, path), 0);
+	ck_assert_str_eq(file_of(path, file->inode + 1)->path, library);
+	swz_code_files_close();
+	file = file_of(path, 0);
+	ck_assert(file->readable);
+	ck_assert_str_eq(file->path, path);
+	unlink(path);
+	free(path);
+}
+END_TEST
+
 START_TEST(the_vdso_has_names)
 {
-	struct swz_code_file *file = swz_code_file_of(getpid(), SWZ_VDSO, 0);
+	struct swz_code_file *file = file_of(SWZ_VDSO, 0);
 	bool any = false;
 
 	if (!file->readable)
 		return; /* there is none */
 	for (uint64_t at = file->first; at < file->past; at += 16) {
-		const char *name = swz_code_file_name(file, at);
+		const char *name;
 
+		swz_code_file_names(file, &at, &name, 1);
 		any |= name && strncmp(name, "__vdso_", 7) == 0;
 	}
 	ck_assert(any);
@@ -175,8 +263,11 @@ int main(void)
 	tcase_add_test(tcase, another_file_of_that_name_is_not_it);
 	tcase_add_test(tcase, the_vdso_has_names);
 	suite_add_tcase(suite, tcase);
-	tcase = tcase_create("cut");
+	tcase = tcase_create("changed");
 	tcase_add_checked_fixture(tcase, build, clean);
+	tcase_add_test(tcase, a_file_that_was_removed_keeps_its_names);
+	tcase_add_loop_test(tcase, a_file_without_a_table_of_sections, 0, 2);
+	tcase_add_test(tcase, a_name_may_end_as_those_of_removed_files_do);
 	tcase_add_test(tcase, a_file_that_is_cut_off_tells_less);
 	tcase_add_test(tcase, a_file_that_is_cut_off_later_is_known);
 	suite_add_tcase(suite, tcase);

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profile/file/code_files.h"
 #include "tests/unit/run_suite.h"
-#include "profile/code/jitdump.h"
-#include "profile/code/perf_map.h"
 
 static struct swz_code_ranges ranges;
 

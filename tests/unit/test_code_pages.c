@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/support/code_pages.h"
+#include "runtime/support/live_sites.h"
 #include "tests/unit/run_suite.h"
 
 enum { PAGES = 4, BYTES = PAGES * 4096, FIRST = 2 * 4096 - 2 };

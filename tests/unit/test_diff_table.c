@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/diff.h"
+#include "profile/formats/common/diff.h"
 #include "tests/unit/run_suite.h"
 
 static char *text;
@@ -30,8 +30,10 @@ START_TEST(rows_are_as_wide_as_their_columns)
 {
 	for (int calls = 1; calls <= 14; calls++)
 		for (int ns = 1; ns <= 14; ns++) {
-			struct swz_costs new = {(uint64_t)digits(calls),
-						digits(ns), digits(ns)};
+			struct swz_costs new = {
+				.calls = (uint64_t)digits(calls),
+				.self_ns = digits(ns),
+				.inclusive_ns = digits(ns)};
 			struct swz_costs_diff costs = {.new = new};
 			struct swz_diff_widths widths = {0};
 			FILE *stream = begin();
@@ -61,7 +63,7 @@ START_TEST(differences_have_a_sign)
 {
 	struct swz_costs_diff costs = {.new = {.calls = 3, .self_ns = 50},
 				       .old = {.calls = 5, .self_ns = 40}};
-	struct swz_diff_widths widths = {1, 2};
+	struct swz_diff_widths widths = {.calls = 1, .ns = 2};
 	FILE *stream = begin();
 
 	swz_diff_put_costs(stream, &widths, &costs);

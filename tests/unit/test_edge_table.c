@@ -9,8 +9,8 @@
 #include <sys/time.h>
 
 #include "runtime/record/edge_table.h"
-#include "runtime/record/file.h"
-#include "runtime/record/table_room.h"
+#include "runtime/record/file_mapping.h"
+#include "runtime/record/record_file.h"
 #include "tests/unit/run_suite.h"
 
 enum { NODES = 200000, SITE = 0x400000, ROOM = 16 << 20, FEW_ROOM = 8192 };

@@ -191,6 +191,53 @@ START_TEST(gives_bytes_by_address)
 END_TEST
 
 /* ld --build-id=0xaaaa: the last note of its segment, and no padding. */
+/* As lld and mold lay a program out: the page at 0 belongs to two segments,
+ * that at 0x2000 to three, two of which are code. */
+START_TEST(tells_where_a_page_of_the_file_is_mapped)
+{
+	static const Elf64_Phdr segments[] = {
+		{.p_type = PT_NOTE, .p_filesz = 0x9000, .p_flags = PF_R | PF_X},
+		{.p_type = PT_LOAD, .p_filesz = 0x528, .p_flags = PF_R},
+		{.p_type = PT_LOAD,
+		 .p_offset = 0x530,
+		 .p_vaddr = 0x1530,
+		 .p_filesz = 0x1c00,
+		 .p_flags = PF_R | PF_X},
+		{.p_type = PT_LOAD,
+		 .p_offset = 0x2130,
+		 .p_vaddr = 0x4130,
+		 .p_filesz = 0x100,
+		 .p_flags = PF_R | PF_X},
+		{.p_type = PT_LOAD,
+		 .p_offset = 0x2230,
+		 .p_vaddr = 0x5230,
+		 .p_filesz = 0xdd0,
+		 .p_flags = PF_R | PF_W},
+	};
+	static const struct {
+		uint64_t offset;
+		bool executed, is_mapped;
+		uint64_t address;
+	} cases[] = {
+		{0, false, true, 0},           {0, true, true, 0x1000},
+		{0x1000, true, true, 0x2000},  {0x1000, false, true, 0x2000},
+		{0x2000, true, true, 0x4000},  {0x2000, false, true, 0x5000},
+		{0x2fff, false, true, 0x5fff}, {0x3000, false, false, 0},
+		{0x3000, true, false, 0},      {UINT64_MAX, true, false, 0},
+	};
+	struct swz_elf elf = {.segments = segments, .segment_count = 5};
+	uint64_t address;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		address = 0;
+		ck_assert(swz_elf_mapped_at(&elf, cases[i].offset,
+					    cases[i].executed,
+					    &address) == cases[i].is_mapped);
+		ck_assert_uint_eq(address, cases[i].address);
+	}
+}
+END_TEST
+
 START_TEST(takes_a_build_id_of_any_length)
 {
 	uint8_t note[16 + 33] = {4, 0, 0, 0,   2,   0,   0, 0,    3,
@@ -392,6 +439,7 @@ int main(void)
 	tcase_add_test(tcase, finds_sections_by_name);
 	tcase_add_test(tcase, gives_bytes_of_sections_within_the_file);
 	tcase_add_test(tcase, gives_bytes_by_address);
+	tcase_add_test(tcase, tells_where_a_page_of_the_file_is_mapped);
 	tcase_add_test(tcase, takes_a_build_id_of_any_length);
 	tcase_add_test(tcase, finds_the_build_id_in_segment_or_section);
 	tcase_add_test(tcase, survives_damaged_notes);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
-#include "profile/costs/tree.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

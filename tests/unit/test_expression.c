@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "watch/unwind/code_step.h"
-#include "watch/unwind/expression.h"
+#include "watch/unwind/full_step.h"
+#include "watch/unwind/unwind_row.h"
 
 #define STACK UINT64_C(0x1000)
 #define BYTES(text) text, sizeof(text) - 1
 
 static const uint64_t words[] = {0x1122334455667788, 0x1008, 42};
-static const struct swz_stack stack = {STACK, (const uint8_t *)words,
-				       sizeof(words), NULL, NULL};
+static const struct swz_stack stack = {
+	STACK, (const uint8_t *)words, sizeof(words), NULL, NULL, 0};
 
 static const struct {
 	const char *code;

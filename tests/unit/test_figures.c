@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/cells.h"
-#include "profile/formats/cut_text.h"
-#include "profile/support/figures.h"
-#include "profile/support/style.h"
+#include "util/figures.h"
+#include "profile/formats/common/cells.h"
 #include "tests/unit/run_suite.h"
 
 START_TEST(counts_have_separators)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/flows/calls.h"
+#include "profile/flows/flows.h"
 #include "tests/unit/run_suite.h"
 
 #define MOST 8u

@@ -3,15 +3,13 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/hooks/followers.h"
 #include "runtime/hooks/thread_thunks.h"
-#include "runtime/record/frames.h"
-#include "runtime/record/function_ids.h"
-#include "runtime/record/home_stack.h"
+#include "runtime/record/annotations.h"
+#include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"
-#include "thunks/leaders.h"
+#include "thunks/arena.h"
 
 enum { DEPTH = 64 };
 

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/html_index.h"
-#include "profile/formats/html_levels.h"
+#include "profile/formats/page/html_events.h"
 #include "tests/unit/page_bytes.h"
 #include "tests/unit/run_suite.h"
 

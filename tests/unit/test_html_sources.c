@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/formats/html_sources.h"
+#include "profile/formats/page/html_sources.h"
 #include "tests/unit/page_bytes.h"
 #include "tests/unit/run_suite.h"
 

@@ -4,9 +4,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/hooks/interrupted.h"
-#include "runtime/record/frames.h"
-#include "runtime/record/home_stack.h"
+#include "runtime/hooks/slow_calls.h"
+#include "runtime/record/thread.h"
 #include "tests/unit/run_suite.h"
 
 enum {

@@ -6,14 +6,9 @@
 #include <string.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/exposed_frames.h"
 #include "runtime/hooks/latest_frame.h"
-#include "runtime/hooks/leave.h"
-#include "runtime/hooks/suspend.h"
 #include "runtime/hooks/thread_thunks.h"
-#include "runtime/record/frames.h"
-#include "runtime/record/home_stack.h"
-#include "runtime/record/slow_stack.h"
+#include "runtime/record/thread.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"
 

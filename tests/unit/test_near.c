@@ -49,6 +49,13 @@ void swz_maps_close(struct swz_maps *maps)
 	(void)maps;
 }
 
+static uint64_t heap;
+
+uint64_t swz_heap_end(void)
+{
+	return heap;
+}
+
 static void add(uint64_t low, uint64_t high, bool is_stack)
 {
 	memset(&lines[line_count], 0, sizeof(*lines));
@@ -57,10 +64,16 @@ static void add(uint64_t low, uint64_t high, bool is_stack)
 	lines[line_count++].is_stack = is_stack;
 }
 
+static uint64_t heap_end(void)
+{
+	return ((uintptr_t)sbrk(0) + PAGE - 1) & -PAGE;
+}
+
 static void set_up(void)
 {
 	line_count = times_read = 0;
 	below_is_taken = true;
+	heap = heap_end();
 }
 
 static uint64_t map(uint64_t start, uint64_t end, size_t bytes)
@@ -76,11 +89,6 @@ static uint64_t map(uint64_t start, uint64_t end, size_t bytes)
 	if (below != MAP_FAILED)
 		munmap(below, PAGE);
 	return at;
-}
-
-static uint64_t heap_end(void)
-{
-	return ((uintptr_t)sbrk(0) + PAGE - 1) & -PAGE;
 }
 
 START_TEST(what_is_closest_is_taken)
@@ -177,8 +185,94 @@ START_TEST(the_lowest_addresses_are_nobodys)
 {
 	add(0, 0x1000, false);
 	add(0x20000, HIGHEST, false);
-	ck_assert_uint_eq(map(0x20000, 0x30000, 0x11000), 0);
+	heap = 0x7fe00000; /* right behind it */
+	/* what is as long has none apart */
+	ck_assert_uint_eq(map(0x20000, heap, 0x11000), 0);
 	ck_assert_uint_eq(times_read, 1);
+}
+END_TEST
+
+/* A program at the usual fixed address. Nothing else is below 4 GiB here. */
+#define PROGRAM UINT64_C(0x400000)
+#define PROGRAM_END UINT64_C(0x512f38)
+#define BEHIND UINT64_C(0x513000)
+#define REACH_END (PROGRAM + 0x7fff0000)
+
+static void assert_each_within(size_t bytes, uint64_t low, uint64_t high)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		uint64_t at = map(PROGRAM, PROGRAM_END, bytes);
+
+		ck_assert_uint_ge(at, low);
+		ck_assert_uint_le(at + bytes, high);
+		munmap((void *)(uintptr_t)at, bytes);
+	}
+	ck_assert_uint_eq(times_read, 0);
+}
+
+/* Beside it the program may map files of its own, by fixed addresses. */
+START_TEST(a_program_at_a_fixed_address_has_them_at_random)
+{
+	uint64_t seen[4];
+
+	heap = BEHIND + GIB;
+	for (unsigned i = 0; i < 4; i++)
+		seen[i] = map(PROGRAM, PROGRAM_END, 3 * PAGE);
+	/* by chance two may follow one another */
+	ck_assert(seen[1] - seen[0] != seen[2] - seen[1] ||
+		  seen[2] - seen[1] != seen[3] - seen[2]);
+}
+END_TEST
+
+START_TEST(they_lie_before_its_heap)
+{
+	static const uint64_t rooms[] = {3 * PAGE, 4 * PAGE, MIB, GIB};
+
+	heap = BEHIND + rooms[_i];
+	assert_each_within(3 * PAGE, BEHIND, heap);
+}
+END_TEST
+
+START_TEST(they_lie_before_a_heap_that_has_grown)
+{
+	/* where only they fit */
+	uint64_t begins = BEHIND + (_i ? 64 * MIB : 3 * PAGE);
+
+	heap = begins + GIB;
+	ck_assert(mmap((void *)(uintptr_t)begins, GIB, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			       MAP_FIXED_NOREPLACE,
+		       -1, 0) != MAP_FAILED);
+	/* each attempt that hits the heap is followed by one before it */
+	assert_each_within(3 * PAGE, _i ? BEHIND : PROGRAM / 4, begins);
+}
+END_TEST
+
+START_TEST(else_below_the_program_but_not_beside_it)
+{
+	heap = BEHIND + (_i ? 2 * PAGE : 0);
+	assert_each_within(3 * PAGE, PROGRAM / 4, PROGRAM - LOWEST);
+}
+END_TEST
+
+START_TEST(else_as_high_as_they_reach)
+{
+	heap = BEHIND;
+	assert_each_within(4 * MIB, REACH_END - 68 * MIB, REACH_END);
+	/* but not in the heap's way */
+	heap = REACH_END - 300 * MIB;
+	ck_assert(mmap((void *)BEHIND, heap - BEHIND, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			       MAP_FIXED_NOREPLACE,
+		       -1, 0) != MAP_FAILED);
+	assert_each_within(4 * MIB, heap + 256 * MIB, REACH_END);
+}
+END_TEST
+
+START_TEST(a_heap_below_comes_no_further_than_the_module)
+{
+	heap = PROGRAM / 2;
+	assert_each_within(3 * PAGE, BEHIND, REACH_END);
 }
 END_TEST
 
@@ -210,6 +304,12 @@ int main(void)
 	tcase_add_test(t, a_stack_keeps_room_to_grow);
 	tcase_add_loop_test(t, the_heap_keeps_room_to_grow, 0, 2);
 	tcase_add_test(t, the_lowest_addresses_are_nobodys);
+	tcase_add_test(t, a_program_at_a_fixed_address_has_them_at_random);
+	tcase_add_loop_test(t, they_lie_before_its_heap, 0, 4);
+	tcase_add_loop_test(t, they_lie_before_a_heap_that_has_grown, 0, 2);
+	tcase_add_loop_test(t, else_below_the_program_but_not_beside_it, 0, 2);
+	tcase_add_test(t, else_as_high_as_they_reach);
+	tcase_add_test(t, a_heap_below_comes_no_further_than_the_module);
 	tcase_add_test(t, many_gaps_are_read_again);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

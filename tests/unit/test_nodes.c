@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "runtime/record/chunks.h"
-#include "runtime/record/nodes.h"
-#include "runtime/record/site_table.h"
+#include "runtime/record/context.h"
+#include "runtime/record/edge_table.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"
 

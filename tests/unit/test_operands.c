@@ -4,9 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/discovery/branch_thunk.h"
-#include "runtime/discovery/kept_registers.h"
-#include "runtime/discovery/operand.h"
+#include "runtime/discovery/return_slot.h"
 #include "tests/unit/run_suite.h"
 
 #define CODE(text) text, sizeof(text) - 1

@@ -11,9 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profile/formats/formats.h"
+#include "util/output.h"
 #include "profile/file/inputs.h"
-#include "profile/support/output.h"
+#include "profile/formats/common/writers.h"
+#include "profile/formats/formats.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 
@@ -82,7 +83,7 @@ START_TEST(output_appears_when_it_is_closed)
 	struct swz_output output;
 
 	write_file("out", "old");
-	ck_assert_int_eq(swz_output_open(&output, "out"), SWZ_OK);
+	ck_assert_int_eq(swz_output_open(&output, "out", 0), SWZ_OK);
 	fputs("new", output.stream);
 	fflush(output.stream);
 	check_file("out", "old");
@@ -99,12 +100,70 @@ START_TEST(output_goes_through_a_symbolic_link)
 
 	write_file("real", "old");
 	ck_assert_int_eq(symlink("real", "link"), 0);
-	ck_assert_int_eq(swz_output_open(&output, "link"), SWZ_OK);
+	ck_assert_int_eq(swz_output_open(&output, "link", 0), SWZ_OK);
 	fputs("new", output.stream);
 	ck_assert_int_eq(swz_output_close(&output), SWZ_OK);
 	check_file("real", "new");
 	ck_assert_int_eq(lstat("link", &info), 0);
 	ck_assert(S_ISLNK(info.st_mode));
+}
+END_TEST
+
+static void write_output(const char *path, unsigned int flags)
+{
+	struct swz_output output;
+
+	ck_assert_int_eq(swz_output_open(&output, path, flags), SWZ_OK);
+	fputs("new", output.stream);
+	ck_assert_int_eq(swz_output_close(&output), SWZ_OK);
+}
+
+START_TEST(a_name_of_our_own_leads_nowhere_else)
+{
+	struct stat info;
+
+	write_file("real", "old");
+	ck_assert_int_eq(symlink("real", "link"), 0);
+	ck_assert_int_eq(symlink("missing", "dangling"), 0);
+	ck_assert_int_eq(mkfifo("fifo", 0666), 0);
+	write_output("link", SWZ_OUTPUT_OWN_NAME);
+	write_output("dangling", SWZ_OUTPUT_OWN_NAME);
+	write_output("fifo", SWZ_OUTPUT_OWN_NAME);
+	check_file("real", "old");
+	check_file("link", "new");
+	ck_assert_int_eq(lstat("link", &info), 0);
+	ck_assert(S_ISREG(info.st_mode));
+	check_file("dangling", "new");
+	ck_assert_int_eq(access("missing", F_OK), -1);
+	check_file("fifo", "new");
+	ck_assert_uint_eq(count_files(), 4);
+}
+END_TEST
+
+static unsigned int mode_of(const char *path)
+{
+	struct stat info;
+
+	ck_assert_int_eq(stat(path, &info), 0);
+	return info.st_mode & 07777;
+}
+
+START_TEST(permissions_are_the_owners_and_those_of_the_replaced_file)
+{
+	mode_t before = umask(022);
+
+	write_output("public", 0);
+	ck_assert_uint_eq(mode_of("public"), 0644);
+	write_output("private", SWZ_OUTPUT_PRIVATE);
+	ck_assert_uint_eq(mode_of("private"), 0600);
+	write_output("private", 0);
+	ck_assert_uint_eq(mode_of("private"), 0600);
+	ck_assert_int_eq(chmod("private", 0664), 0);
+	write_output("private", SWZ_OUTPUT_PRIVATE);
+	ck_assert_uint_eq(mode_of("private"), 0664);
+	write_output("private", SWZ_OUTPUT_PRIVATE | SWZ_OUTPUT_OWN_NAME);
+	ck_assert_uint_eq(mode_of("private"), 0600);
+	umask(before);
 }
 END_TEST
 
@@ -114,7 +173,7 @@ START_TEST(a_full_device_is_an_error)
 
 	if (access("/dev/full", W_OK) != 0)
 		return;
-	ck_assert_int_eq(swz_output_open(&output, "/dev/full"), SWZ_OK);
+	ck_assert_int_eq(swz_output_open(&output, "/dev/full", 0), SWZ_OK);
 	fputs("text", output.stream);
 	ck_assert_int_eq(swz_output_close(&output), SWZ_E_SYSTEM);
 	ck_assert_int_eq(errno, ENOSPC);
@@ -125,7 +184,8 @@ START_TEST(a_directory_that_is_not_there_is_an_error)
 {
 	struct swz_output output;
 
-	ck_assert_int_eq(swz_output_open(&output, "missing/out"), SWZ_E_SYSTEM);
+	ck_assert_int_eq(swz_output_open(&output, "missing/out", 0),
+			 SWZ_E_SYSTEM);
 	ck_assert_int_eq(errno, ENOENT);
 	ck_assert_uint_eq(count_files(), 0);
 }
@@ -300,6 +360,10 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, output_appears_when_it_is_closed);
 	tcase_add_test(tests, output_goes_through_a_symbolic_link);
+	tcase_add_test(tests, a_name_of_our_own_leads_nowhere_else);
+	tcase_add_test(
+		tests,
+		permissions_are_the_owners_and_those_of_the_replaced_file);
 	tcase_add_test(tests, a_full_device_is_an_error);
 	tcase_add_test(tests, a_directory_that_is_not_there_is_an_error);
 	tcase_add_test(tests, a_directory_stands_for_its_profiles);

@@ -1,6 +1,6 @@
 #include <check.h>
 
-#include "base/own_memory.h"
+#include "base/syscall.h"
 #include "tests/unit/run_suite.h"
 
 /* What is left of [low, high) when what is ours is taken out: where each range

@@ -1,7 +1,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "base/packed_functions.h"
+#include "base/number_bytes.h"
 #include "tests/unit/run_suite.h"
 
 static const struct swz_function_record records[] = {
@@ -122,6 +122,41 @@ START_TEST(a_status_changes_a_byte_at_most)
 }
 END_TEST
 
+START_TEST(gives_back_trampolines)
+{
+	/* the second one's trampoline was written last */
+	static const struct swz_trampoline_place places[] = {
+		{128, 0x1000, 112, 5, true},
+		{0xfffffff0, 0x1010, 97, 127, false},
+		{272, 0xfffffff0, 112, 6, true},
+	};
+	uint8_t bytes[3 * SWZ_PACKED_TRAMPOLINE_BYTES];
+	struct swz_trampoline_place before = {0}, got = {0};
+	const uint8_t *at = bytes;
+	size_t used = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		used += swz_trampoline_pack(bytes + used, &before, &places[i]);
+	ck_assert_uint_le(used, sizeof(bytes));
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert(swz_trampoline_unpack(&at, bytes + used, &got));
+		ck_assert_uint_eq(got.head, places[i].head);
+		ck_assert_uint_eq(got.site, places[i].site);
+		ck_assert_uint_eq(got.copies, places[i].copies);
+		ck_assert_uint_eq(got.moved, places[i].moved);
+		ck_assert_int_eq(got.goes_back, places[i].goes_back);
+	}
+	ck_assert_ptr_eq(at, bytes + used);
+	for (size_t limit = 0; limit < 6; limit++) {
+		at = bytes;
+		got = (struct swz_trampoline_place){0};
+		ck_assert_int_eq(
+			swz_trampoline_unpack(&at, bytes + limit, &got),
+			limit >= 5);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("packed_functions");
@@ -132,6 +167,7 @@ int main(void)
 	tcase_add_test(tests, reads_nothing_behind_the_limit);
 	tcase_add_test(tests, refuses_numbers_that_are_too_large);
 	tcase_add_test(tests, a_status_changes_a_byte_at_most);
+	tcase_add_test(tests, gives_back_trampolines);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/file/packed_nodes.h"
+#include "profile/file/scan.h"
 #include "tests/unit/run_suite.h"
 
 #define FIRST_UNIT 100u

@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "top/columns.h"
-#include "top/neighbours.h"
 #include "top/page.h"
 
-enum { MAIN = SWZ_CATALOG_UNSAMPLED + 1, F, G, H, FUNCTIONS };
+enum { MAIN = SWZ_CATALOG_COUNTING + 1, F, G, H, FUNCTIONS };
 
 static struct swz_catalog_function functions[FUNCTIONS] = {
 	[MAIN] = {.name = "main"},

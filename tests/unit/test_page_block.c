@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/page_block.h"
+#include "profile/formats/page/page_block.h"
 #include "tests/unit/page_bytes.h"
 #include "tests/unit/run_suite.h"
 
@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(lines_keep_their_tabs)
 {
-	static const char expected[] = "\ta\tb?c \0\0?";
+	static const char expected[] = "\ta\tb?c\0\0?";
 	struct swz_page_block *block = begin();
 
 	swz_page_block_line(block, "\ta\tb\rc\rd", 7);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/program.h"
+#include "base/program_kind.h"
 #include "tests/unit/run_suite.h"
 
 struct image {
@@ -36,18 +36,36 @@ static struct image usual(void)
 	return i;
 }
 
+static enum swz_program kind_of_file(FILE *f)
+{
+	enum swz_program kind;
+	long at = ftell(f);
+
+	ck_assert_int_eq(fflush(f), 0);
+	kind = swz_program_of(fileno(f));
+	ck_assert_int_eq(lseek(fileno(f), 0, SEEK_CUR), at);
+	fclose(f);
+	return kind;
+}
+
 static enum swz_program kind_of(const struct image *image, size_t bytes)
 {
 	FILE *f = tmpfile();
-	enum swz_program kind;
 
 	ck_assert_ptr_nonnull(f);
 	ck_assert_uint_eq(fwrite(image, 1, bytes, f), bytes);
-	ck_assert_int_eq(fflush(f), 0);
-	kind = swz_program_of(fileno(f));
-	ck_assert_int_eq(lseek(fileno(f), 0, SEEK_CUR), (off_t)bytes);
-	fclose(f);
-	return kind;
+	return kind_of_file(f);
+}
+
+static enum swz_program kind_with(const struct image *image,
+				  const Elf64_Dyn *dynamic, size_t bytes)
+{
+	FILE *f = tmpfile();
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(image, sizeof(*image), 1, f), 1);
+	ck_assert_uint_eq(fwrite(dynamic, 1, bytes, f), bytes);
+	return kind_of_file(f);
 }
 
 static enum swz_program kind_of_all(const struct image *image)
@@ -78,6 +96,42 @@ START_TEST(another_dynamic_linker)
 	ck_assert_int_eq(kind_of_all(&i), SWZ_PROGRAM_IS_STATIC);
 	i.header.e_phoff = UINT64_MAX - sizeof(Elf64_Phdr);
 	ck_assert_int_eq(kind_of_all(&i), SWZ_PROGRAM_IS_STATIC);
+}
+END_TEST
+
+/* It is executed itself: no PT_INTERP, but a name. */
+START_TEST(the_dynamic_linker)
+{
+	struct image i = usual();
+	Elf64_Dyn dynamic[3] = {{.d_tag = DT_SONAME, .d_un.d_val = 4},
+				{.d_tag = DT_STRTAB, .d_un.d_ptr = 0x5000},
+				{.d_tag = DT_NULL}};
+
+	i.segments[0].p_type = PT_DYNAMIC;
+	i.segments[0].p_offset = sizeof(i);
+	i.segments[0].p_filesz = sizeof(dynamic);
+	i.segments[1].p_type = PT_LOAD;
+	i.segments[1].p_offset = offsetof(struct image, interpreter);
+	i.segments[1].p_vaddr = 0x5000;
+	i.segments[1].p_filesz = sizeof(i.interpreter);
+	strcpy(i.interpreter, "xxxxld-linux-x86-64.so.2");
+	ck_assert_int_eq(kind_with(&i, dynamic, sizeof(dynamic)),
+			 SWZ_PROGRAM_IS_LINKER);
+	/* a static program that is relocated has no name; others are others */
+	dynamic[0].d_tag = DT_DEBUG;
+	ck_assert_int_eq(kind_with(&i, dynamic, sizeof(dynamic)),
+			 SWZ_PROGRAM_IS_STATIC);
+	dynamic[0].d_tag = DT_SONAME;
+	dynamic[0].d_un.d_val = 5;
+	ck_assert_int_eq(kind_with(&i, dynamic, sizeof(dynamic)),
+			 SWZ_PROGRAM_IS_STATIC);
+	dynamic[0].d_un.d_val = UINT64_MAX;
+	ck_assert_int_eq(kind_with(&i, dynamic, sizeof(dynamic)),
+			 SWZ_PROGRAM_IS_STATIC);
+	/* and the table is cut */
+	dynamic[0].d_un.d_val = 4;
+	ck_assert_int_eq(kind_with(&i, dynamic, sizeof(dynamic[0])),
+			 SWZ_PROGRAM_IS_STATIC);
 }
 END_TEST
 
@@ -123,6 +177,7 @@ int main(void)
 
 	tcase_add_test(tests, program_of_glibc_fits);
 	tcase_add_test(tests, another_dynamic_linker);
+	tcase_add_test(tests, the_dynamic_linker);
 	tcase_add_test(tests, another_architecture);
 	tcase_add_test(tests, no_program);
 	suite_add_tcase(suite, tests);

@@ -1,5 +1,6 @@
-/* Frames of Python 3.11 in memory that is made up, and in memory that is
- * damaged. The offsets are those of CPython's headers, as gcc has them. */
+/* Frames of Python 3.11, and what other versions have of their own, in memory
+ * that is made up, and in memory that is damaged. The offsets are those of
+ * CPython's headers, as gcc has them. */
 
 #include <check.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "tests/unit/made_up_memory.h"
 #include "tests/unit/run_suite.h"
-#include "watch/names/python_frames.h"
+#include "watch/names/script_language.h"
 
 enum {
 	RUNTIME = BASE + 0x100,
@@ -23,7 +24,16 @@ enum {
 	OLD_CHUNK = BASE + 0x3000
 };
 
-static struct swz_python *python;
+static struct memory_symbol symbols[] = {
+	{"_PyEval_EvalFrameDefault", BASE + 0x600},
+	{"PyCode_Type", CODE_TYPE},
+	{"PyUnicode_Type", STR_TYPE},
+	{"_PyRuntime", RUNTIME},
+	{"Py_Version", VERSION},
+	{NULL, 0}};
+static const struct swz_script_module module = {memory_symbol, symbols,
+						memory_read, NULL};
+static struct swz_script_reader *python;
 static struct swz_script_frame frames[16];
 static size_t count;
 
@@ -73,9 +83,6 @@ static void make_thread(uint64_t at, uint64_t next, uint64_t id,
 
 static void set_up(void)
 {
-	const struct swz_python_places places = {RUNTIME, VERSION, CODE_TYPE,
-						 STR_TYPE};
-
 	memory_begin();
 	memory_put(VERSION, 0x030b07f0, 8);
 	memory_put(RUNTIME + 40, INTERPRETER, 8);
@@ -95,19 +102,21 @@ static void set_up(void)
 		   make_code("f.<locals>.<genexpr>", "/y.py", 5),
 		   OLD_CHUNK + 0x80, false);
 	make_frame(OLD_CHUNK + 0x80, make_code("<module>", "y.py", 1), 0, true);
-	python = swz_python_open(&places, memory_read, NULL);
+	python = swz_python_language.open(&module);
 	ck_assert_ptr_nonnull(python);
 }
 
 static void tear_down(void)
 {
-	swz_python_close(python);
+	swz_python_language.close(python);
 }
 
 static enum swz_script_result get(uint64_t thread_pointer)
 {
-	return swz_python_frames(python, thread_pointer, STACK, frames, 16,
-				 &count);
+	const struct swz_script_thread thread = {
+		.thread_pointer = thread_pointer, .stack_start = STACK};
+
+	return swz_python_language.frames(python, &thread, frames, 16, &count);
 }
 
 static void assert_frame(size_t i, const char *name, const char *file,
@@ -141,13 +150,13 @@ END_TEST
 
 START_TEST(other_versions_are_left)
 {
-	const struct swz_python_places places = {RUNTIME, VERSION, CODE_TYPE,
-						 STR_TYPE};
-
-	memory_put(VERSION, 0x030c00f0, 8);
-	ck_assert_ptr_null(swz_python_open(&places, memory_read, NULL));
-	memory_put(VERSION, 0x030a00f0, 8);
-	ck_assert_ptr_null(swz_python_open(&places, memory_read, NULL));
+	memory_put(VERSION, 0x031000f0, 8);
+	ck_assert_ptr_null(swz_python_language.open(&module));
+	memory_put(VERSION, 0x040000f0, 8);
+	ck_assert_ptr_null(swz_python_language.open(&module));
+	/* it says nothing of itself */
+	memory_put(VERSION, 0x030d00f0, 8);
+	ck_assert_ptr_null(swz_python_language.open(&module));
 }
 END_TEST
 
@@ -226,6 +235,104 @@ START_TEST(a_circle_of_frames_or_threads_ends)
 }
 END_TEST
 
+static void put_lines(uint64_t code, const uint8_t *table, size_t size)
+{
+	uint64_t bytes = memory_take(32 + size);
+
+	memory_put(bytes + 16, size, 8);
+	memory_put_bytes(bytes + 32, table, size);
+	memory_put(code + 136, bytes, 8);
+}
+
+/* Where the innermost frame is: behind so many instructions. */
+static void assert_line(uint64_t code, uint32_t at, uint32_t line)
+{
+	memory_put(CHUNK + 0x100 + 56, code + 184 + 2 * at, 8);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(frames[0].line, line);
+}
+
+START_TEST(a_frame_has_the_line_that_it_executes)
+{
+	/* two instructions of no line; one of the first line; three, two lines
+	 * on; a long entry, 70 lines on; one, a line back; without columns */
+	static const uint8_t table[] = {0x80 | 15 << 3 | 1,
+					0x80 | 0 << 3,
+					1,
+					0x80 | 12 << 3 | 2,
+					1,
+					1,
+					0x80 | 14 << 3 | 1,
+					0x4c,
+					2,
+					0,
+					0,
+					0,
+					0x80 | 13 << 3,
+					3};
+	uint64_t code = make_code("f", "/x.py", 10);
+
+	put_lines(code, table, sizeof(table));
+	make_frame(CHUNK + 0x100, code, 0, true);
+	assert_line(code, 0, 0);
+	assert_line(code, 2, 10);
+	assert_line(code, 3, 12);
+	assert_line(code, 5, 12);
+	assert_line(code, 6, 82);
+	assert_line(code, 7, 82);
+	assert_line(code, 8, 81);
+	assert_line(code, 9, 0);
+	/* it has not begun */
+	assert_line(code, UINT32_MAX, 10);
+	put_lines(code, table, 9);
+	assert_line(code, 9, 0);
+}
+END_TEST
+
+/* _Py_DebugOffsets of 3.13, with the places of 3.11 but for the frames' */
+static void put_offsets(void)
+{
+	static const struct {
+		unsigned word;
+		uint64_t value;
+	} offsets[] = {{5, 832},  {9, 16},   {19, 360}, {21, 8},   {22, 16},
+		       {23, 56},  {24, 152}, {25, 160}, {26, 296}, {27, 32},
+		       {28, 72},  {29, 48},  {30, 32},  {31, 56},  {33, 69},
+		       {34, 192}, {35, 112}, {37, 128}, {38, 136}, {39, 72},
+		       {43, 184}, {45, 8},   {65, 16},  {66, 32},  {68, 32},
+		       {69, 16},  {70, 48}};
+
+	memory_put_bytes(RUNTIME, "xdebugpy", 8);
+	memory_put(RUNTIME + 8, 0x030d00f0, 8);
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
+		memory_put(RUNTIME + 8ull * offsets[i].word, offsets[i].value,
+			   8);
+	memory_put(RUNTIME + 832, INTERPRETER, 8);
+	memory_put(VERSION, 0x030d00f0, 8);
+}
+
+START_TEST(since_3_13_it_says_where_its_fields_are)
+{
+	uint64_t shim = memory_take(72);
+
+	swz_python_language.close(python);
+	put_offsets();
+	python = swz_python_language.open(&module);
+	ck_assert_ptr_nonnull(python);
+	memory_put(THREAD + 56, CHUNK + 0x100, 8);
+	memory_put(CHUNK + 0x100 + 48, shim, 8);
+	memory_put(shim + 69, 3, 1);
+	memory_put(shim + 48, CHUNK + 0x40, 8);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 4);
+	assert_frame(0, "inner", "/x.py", 3, true);
+	assert_frame(1, "A.middle", "/x.py", 20, false);
+	/* one that cannot be */
+	memory_put(RUNTIME + 8 * 24, 1 << 20, 8);
+	ck_assert_ptr_null(swz_python_language.open(&module));
+}
+END_TEST
+
 static void look(unsigned round)
 {
 	(void)get(round & 1 ? 8 : 0);
@@ -253,6 +360,8 @@ int main(void)
 		       code_that_took_the_place_of_other_code_has_its_own_name);
 	tcase_add_test(tcase, names_are_utf8);
 	tcase_add_test(tcase, a_circle_of_frames_or_threads_ends);
+	tcase_add_test(tcase, a_frame_has_the_line_that_it_executes);
+	tcase_add_test(tcase, since_3_13_it_says_where_its_fields_are);
 	tcase_add_test(tcase, damaged_memory_is_survived);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

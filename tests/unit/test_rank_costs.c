@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/file/rank_costs.h"
+#include "profile/file/ranks.h"
 #include "tests/unit/run_suite.h"
 
 #define COUNT 6

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profile/file/packed_nodes.h"
-#include "profile/costs/aggregate.h"
+#include "profile/costs/report.h"
 #include "profile/file/reader.h"
+#include "profile/file/scan.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 
@@ -187,6 +187,25 @@ START_TEST(reads_a_file_longer_than_what_is_used)
 	struct swz_error error;
 	char *path = builder_save(&builder);
 
+	ck_assert_int_eq(truncate(path, 1 << 20), 0);
+	ck_assert_int_eq(swz_profile_read(path, &profile, &error), SWZ_OK);
+	ck_assert_uint_eq(profile->size, builder.size);
+	ck_assert(!swz_profile_damaged(profile));
+	swz_profile_free(profile);
+	unlink(path);
+	free(path);
+}
+END_TEST
+
+/* The process was killed, or is looked at, while it cuts its file. */
+START_TEST(reads_a_file_that_is_being_cut)
+{
+	struct swz_profile *profile;
+	struct swz_error error;
+	char *path;
+
+	builder_header(&builder)->used_bytes |= SWZ_USED_CLOSED;
+	path = builder_save(&builder);
 	ck_assert_int_eq(truncate(path, 1 << 20), 0);
 	ck_assert_int_eq(swz_profile_read(path, &profile, &error), SWZ_OK);
 	ck_assert_uint_eq(profile->size, builder.size);
@@ -703,6 +722,7 @@ int main(void)
 	tcase_add_test(tests, says_why_a_file_cannot_be_read);
 	tcase_add_test(tests, does_not_wait_for_a_fifo);
 	tcase_add_test(tests, reads_a_file_longer_than_what_is_used);
+	tcase_add_test(tests, reads_a_file_that_is_being_cut);
 	tcase_add_test(tests, survives_truncation_anywhere);
 	tcase_add_test(tests, survives_any_flipped_bit);
 	tcase_add_test(tests, survives_extreme_words);

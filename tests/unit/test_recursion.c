@@ -4,9 +4,9 @@
 #include <check.h>
 #include <string.h>
 
+#include "runtime/record/annotations.h"
 #include "runtime/record/chunks.h"
-#include "runtime/record/function_ids.h"
-#include "runtime/record/recursion.h"
+#include "runtime/record/context.h"
 #include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "thunks/red_zone.h"
+#include "thunks/liveness.h"
 
 struct code {
 	const char *what;

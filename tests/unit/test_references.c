@@ -4,10 +4,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/discovery/unlisted_gaps.h"
 #include "runtime/discovery/references.h"
-#include "runtime/discovery/relocated_pointers.h"
-#include "runtime/discovery/scan_pointers.h"
+#include "runtime/discovery/unlisted_functions.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"
 

@@ -9,7 +9,6 @@
 
 #include "tests/unit/run_suite.h"
 #include "thunks/decoder.h"
-#include "thunks/encoding.h"
 #include "thunks/relocate.h"
 
 #define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "swizzle/refusal.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
 #include "relocation_check.h"
 #include "tests/unit/run_suite.h"
-#include "thunks/fixups.h"
 #include "thunks/relocate.h"
 
 static const char *const libraries[] = {

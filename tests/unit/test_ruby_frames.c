@@ -7,7 +7,7 @@
 
 #include "tests/unit/made_up_memory.h"
 #include "tests/unit/run_suite.h"
-#include "watch/names/ruby_frames.h"
+#include "watch/names/script_language.h"
 
 enum {
 	VERSION = BASE + 0x100,
@@ -39,9 +39,14 @@ enum {
 
 enum { CLASS = 2, MODULE = 3, INCLUDED = 0x1c, OF_ONE = 1 << 12 };
 
-static const struct swz_ruby_places places = {VERSION, VM_POINTER,
-					      OBJECT_POINTER};
-static struct swz_ruby *ruby;
+static struct memory_symbol symbols[] = {{"rb_vm_exec", BASE},
+					 {"ruby_version", VERSION},
+					 {"ruby_current_vm_ptr", VM_POINTER},
+					 {"rb_cObject", OBJECT_POINTER},
+					 {NULL, 0}};
+static const struct swz_script_module module = {memory_symbol, symbols,
+						memory_read, NULL};
+static struct swz_script_reader *ruby;
 static struct swz_script_frame frames[16];
 static size_t count;
 
@@ -186,19 +191,21 @@ static void set_up(void)
 		   BLOCK | FINISH);
 	make_frame(5, make_code("inner", path, 20), STACK + 0x80, METHOD);
 	make_frame(6, C_STACK, STACK + 0x90, C_BLOCK);
-	ruby = swz_ruby_open(&places, memory_read, NULL);
+	ruby = swz_ruby_language.open(&module);
 	ck_assert_ptr_nonnull(ruby);
 }
 
 static void tear_down(void)
 {
-	swz_ruby_close(ruby);
+	swz_ruby_language.close(ruby);
 }
 
 static enum swz_script_result get(uint64_t thread_pointer)
 {
-	return swz_ruby_frames(ruby, thread_pointer, C_STACK + 0x10, frames, 16,
-			       &count);
+	const struct swz_script_thread thread = {
+		.thread_pointer = thread_pointer, .stack_start = C_STACK + 0x10};
+
+	return swz_ruby_language.frames(ruby, &thread, frames, 16, &count);
 }
 
 static void assert_frame(size_t i, const char *name, const char *file,
@@ -220,7 +227,7 @@ START_TEST(frames_of_code_are_found_and_those_of_c_left_out)
 	assert_frame(1, "block in outer:4", path, 4, true);
 	assert_frame(2, "outer", path, 3, false);
 	assert_frame(3, "<main>", "/y.rb", 1, true);
-	ck_assert_uint_eq(swz_ruby_loop(ruby), 0x123456);
+	ck_assert_uint_eq(ruby->inner_loop, 0x123456);
 }
 END_TEST
 
@@ -237,11 +244,10 @@ END_TEST
 
 START_TEST(other_versions_are_left)
 {
-	ck_assert(!swz_ruby_is_known("3.10", 4));
-	ck_assert(!swz_ruby_is_known("3.2.", 4));
-	ck_assert(!swz_ruby_is_known("3.1", 3));
+	memory_put_bytes(VERSION, "3.10.1", 7);
+	ck_assert_ptr_null(swz_ruby_language.open(&module));
 	memory_put_bytes(VERSION, "3.2.2", 6);
-	ck_assert_ptr_null(swz_ruby_open(&places, memory_read, NULL));
+	ck_assert_ptr_null(swz_ruby_language.open(&module));
 }
 END_TEST
 

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/costs/tree.h"
-#include "profile/file/code_chunk.h"
+#include "profile/costs/call_tree.h"
+#include "profile/file/run_time_code.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

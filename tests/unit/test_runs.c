@@ -3,8 +3,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "util/memory.h"
 #include "profile/costs/runs.h"
-#include "profile/support/memory.h"
 #include "tests/unit/run_suite.h"
 
 #define OUTSIDE SWZ_CATALOG_OUTSIDE
@@ -77,7 +77,11 @@ static void add_edge(uint32_t place, uint64_t calls, int64_t ns)
 	swz_grow(&report.edges, &report.edge_capacity, report.edge_count,
 		 sizeof(*report.edges));
 	report.edges[report.edge_count++] = (struct swz_report_edge){
-		OUTSIDE, WORK, place, calls, ns, 0};
+		.caller = OUTSIDE,
+		.callee = WORK,
+		.place = place,
+		.calls = calls,
+		.inclusive_ns = ns};
 }
 
 START_TEST(reports_become_means)

@@ -4,9 +4,9 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/record/file.h"
-#include "runtime/record/frames.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
+#include "runtime/record/thread.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"
 

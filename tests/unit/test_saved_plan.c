@@ -10,7 +10,7 @@
 #include "thunks/saved_plan.h"
 #include "thunks/trampoline.h"
 
-enum { FUNCTIONS = 4, ENTRIES = 3, FRAME = 96, TRAMPOLINES = 176 };
+enum { FUNCTIONS = 4, ENTRIES = 3, FRAME = 96, TRAMPOLINES = 192 };
 
 static union {
 	struct swz_saved_header header;
@@ -24,21 +24,21 @@ static struct swz_saved_plan plan;
 /* One patched function, one with an island, one that is refused, one that is
  * wrapped. */
 static const struct swz_saved_function functions[FUNCTIONS] = {
-	{.start = 0x1000, .size = 32, .trampoline = 48, .name = 5},
-	{.start = 0x1040, .size = 3, .trampoline = 64, .island = 10},
+	{.start = 0x1000, .size = 32, .trampoline = 64, .name = 5},
+	{.start = 0x1040, .size = 3, .trampoline = 80, .island = 10},
 	{.start = 0x1050, .size = 16, .status = SWZ_REFUSE_OVERLAPS, .site = 4},
 	{.start = 0x1070,
 	 .size = 16,
 	 .status = SWZ_REFUSE_WALKS_STACK,
-	 .trampoline = 112 + SWZ_TRAMPOLINE_BODY},
+	 .trampoline = 128 + SWZ_TRAMPOLINE_BODY},
 };
 static const struct swz_unwind_entry entries[ENTRIES] = {
-	{48, 12}, {64, 48}, {112, 72}};
+	{64, 12}, {80, 48}, {128, 72}};
 static const struct swz_saved_wrapper wrappers[1] = {{.function = 3}};
-static const uint32_t relative[2] = {52, 92}, absolute[1] = {120};
+static const uint32_t relative[2] = {68, 108}, absolute[1] = {136};
 static const int32_t islands[1] = {-0x2000};
-static const struct swz_saved_inner inners[2] = {{0x1010, 96, 0},
-						 {0x1015, 100, 1}};
+static const struct swz_saved_inner inners[2] = {{0x1010, 112, 0},
+						 {0x1015, 116, 1}};
 
 static void *part(const void *at)
 {
@@ -261,6 +261,21 @@ START_TEST(what_is_patched_has_a_trampoline_and_nothing_else_has)
 }
 END_TEST
 
+START_TEST(what_reads_its_return_address_may_be_wrapped)
+{
+	struct swz_saved_function *f = part(plan.functions);
+
+	f[2].status = SWZ_REFUSE_RETURNS_TWICE;
+	f[3].status = SWZ_REFUSE_READS_RETURN_SLOT;
+	swz_saved_plan_finish(&file.header, &plan);
+	ck_assert_int_eq(open_all(), SWZ_OK);
+	set_up();
+	f[2].status = SWZ_REFUSE_READS_RETURN_SLOT;
+	f[2].trampoline = 64 + SWZ_TRAMPOLINE_BODY; /* without a wrapper */
+	assert_refused();
+}
+END_TEST
+
 START_TEST(what_is_written_to_lies_in_the_trampolines)
 {
 	uint32_t *r = part(plan.relative), *a = part(plan.absolute);
@@ -343,6 +358,7 @@ int main(void)
 	tcase_add_test(tcase, what_changes_behind_sites_is_written_there_too);
 	tcase_add_test(tcase,
 		       what_is_patched_has_a_trampoline_and_nothing_else_has);
+	tcase_add_test(tcase, what_reads_its_return_address_may_be_wrapped);
 	tcase_add_test(tcase, what_is_written_to_lies_in_the_trampolines);
 	tcase_add_test(tcase, unwind_entries_lie_in_their_frame);
 	tcase_add_test(tcase, counts_that_do_not_fit_in_are_refused);

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "runtime/discovery/scan_bytes.h"
-#include "runtime/support/scratch.h"
+#include "runtime/support/scratch_memory.h"
 #include "tests/unit/run_suite.h"
 
 enum { MOST_PARTS = 5 };
@@ -16,8 +16,8 @@ enum { MOST_PARTS = 5 };
 static void *taken[3 + 5 * MOST_PARTS]; /* by one scan */
 static size_t taken_count;
 
-/* Not src/runtime/support/scratch.c: a sanitizer sees what is read behind the
- * end. */
+/* Not src/runtime/support/scratch_memory.c: a sanitizer sees what is read
+ * behind the end. */
 void *swz_scratch_alloc_brief(size_t bytes)
 {
 	void *memory = malloc(bytes);

@@ -4,10 +4,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/discovery/cold_parts.h"
-#include "runtime/discovery/frame_walker.h"
-#include "runtime/discovery/profile_calls.h"
-#include "runtime/discovery/scan.h"
+#include "runtime/discovery/return_slot.h"
+#include "runtime/discovery/scan_slots.h"
 #include "runtime/support/worker_threads.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/support/output.h"
-#include "profile/formats/protobuf.h"
+#include "base/printable.h"
+#include "util/output.h"
+#include "profile/formats/common/protobuf.h"
 #include "tests/unit/run_suite.h"
 
 static void check_text(void (*put)(FILE *, const char *), const char *text,
@@ -63,6 +64,58 @@ START_TEST(what_is_no_utf8_is_replaced)
 		ck_assert_uint_eq(swz_utf8_length(invalid[i]), 0);
 	check_text(swz_put_json, "caf\xc3\xa9 \xe9!",
 		   "\"caf\xc3\xa9 \\ufffd!\"");
+}
+END_TEST
+
+/* Of each kind one; and neighbours of these, which are letters and signs. */
+#define HIDDEN \
+	"\x01\x1b\x7f\xc2\x80\xc2\x9b\xc2\x9f\xd8\x9c\xe2\x80\x8e" \
+	"\xe2\x80\x8f\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\xe2\x80\xae" \
+	"\xe2\x81\xa6\xe2\x81\xa9\xef\xbf\xbe\xef\xbf\xbf\xff\xc2"
+#define HIDDEN_COUNT 19
+#define SHOWN \
+	" ~\xc2\xa0\xd8\x9b\xd8\x9d\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xa7" \
+	"\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa\xef\xbf\xbd\xf0\x9f\x98\x80"
+
+START_TEST(what_controls_terminals_or_directions_is_not_shown)
+{
+	static const char marks[HIDDEN_COUNT + 1] = "???????????????????";
+	char text[] = "a\x1b" HIDDEN SHOWN "\n", printable[] = "\t\n\x1b";
+	const char *at = HIDDEN;
+	size_t count = 0;
+	bool shown;
+
+	for (; *at; count++) {
+		at += swz_character(at, SIZE_MAX, &shown);
+		ck_assert(!shown);
+	}
+	ck_assert_uint_eq(count, HIDDEN_COUNT);
+	for (at = SHOWN; *at; at += swz_character(at, SIZE_MAX, &shown))
+		if (swz_character(at, SIZE_MAX, &shown), !shown)
+			ck_abort_msg("not shown: %s", at);
+	check_text(swz_put_text, SHOWN, SHOWN);
+	check_text(swz_put_text, HIDDEN, marks);
+	check_text(swz_put_csv, HIDDEN, marks);
+	swz_make_printable(text, "");
+	ck_assert_str_eq(text, "a????????????????????" SHOWN "?");
+	swz_make_printable(printable, "\n\t");
+	ck_assert_str_eq(printable, "\t\n?");
+	/* what is cut off by the size is no character */
+	ck_assert_uint_eq(swz_character("\xc3\xa9", 1, &shown), 1);
+	ck_assert(!shown);
+	check_text(swz_put_json, "\xc2\x9b\xe2\x80\xae\xef\xbf\xbf",
+		   "\"\\u009b\\u202e\\uffff\"");
+}
+END_TEST
+
+START_TEST(csv_fields_are_no_formulas)
+{
+	check_text(swz_put_csv, "=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0");
+	check_text(swz_put_csv, "+1", "'+1");
+	check_text(swz_put_csv, "-[Object init]", "'-[Object init]");
+	check_text(swz_put_csv, "@SUM(1,2)", "\"'@SUM(1,2)\"");
+	check_text(swz_put_csv, "-", "-");
+	check_text(swz_put_csv, "operator=", "operator=");
 }
 END_TEST
 
@@ -124,6 +177,9 @@ int main(void)
 
 	tcase_add_test(tests, json_strings_are_escaped);
 	tcase_add_test(tests, what_is_no_utf8_is_replaced);
+	tcase_add_test(tests,
+		       what_controls_terminals_or_directions_is_not_shown);
+	tcase_add_test(tests, csv_fields_are_no_formulas);
 	tcase_add_test(tests, csv_fields_are_quoted_where_needed);
 	tcase_add_test(tests, messages_are_encoded_as_the_specification_says);
 	suite_add_tcase(suite, tests);

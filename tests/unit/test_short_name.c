@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/figures.h"
+#include "util/memory.h"
 #include "profile/names/short_name.h"
-#include "profile/support/memory.h"
-#include "profile/support/style.h"
 #include "tests/unit/run_suite.h"
 
 #define E "\xe2\x80\xa6" /* the ellipsis */

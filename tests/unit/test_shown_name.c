@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shown_name.h"
+#include "base/qualified_name.h"
 #include "tests/unit/run_suite.h"
 
 #define BOTH (SWZ_FORTRAN | SWZ_ADA)
@@ -19,7 +19,11 @@ static const struct {
 	{"_ZN3foo3barIiEEvT_", 0, "foo::bar<int>", "void foo::bar<int>(int)"},
 	{"_ZN4core3fmt5write17h0123456789abcdefE", 0, "core::fmt::write",
 	 "core::fmt::write"},
+	{"_ZN1r4work17h1eab6cb397fdfa44E.llvm.1008872606318968965", 0,
+	 "r::work", "r::work"},
+	{"_ZN1r4work17h1eab6cb397fdfa44E.cold", 0, "r::work", "r::work"},
 	{"_RNvC6_123foo3bar", 0, "123foo::bar", "123foo::bar"},
+	{"_RNvC6_123foo3bar.llvm.123", 0, "123foo::bar", "123foo::bar"},
 	/* D, in any module */
 	{"_D6shapes5round5plainFiZi", 0, "shapes.round.plain",
 	 "shapes.round.plain(int)"},

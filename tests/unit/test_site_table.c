@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/record/file.h"
-#include "runtime/record/site_table.h"
+#include "runtime/record/edge_table.h"
+#include "runtime/record/record_file.h"
 #include "tests/unit/run_suite.h"
 
 enum { SITES = 20000, ADDRESS = 0x400000 };

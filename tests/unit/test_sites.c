@@ -4,12 +4,13 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "control/sites.h"
 #include "tests/unit/run_suite.h"
-#include "watch/clock.h"
+#include "watch/proc_task.h"
 
 enum { PAGES = 3, BYTES = PAGES * 4096, NONE = -1 };
 
@@ -221,11 +222,14 @@ END_TEST
 static struct swz_stopped thread;
 static struct swz_stop stop = {.threads = &thread, .count = 1};
 
+static bool in_call;
+
 static bool is_free_at(unsigned at, bool skip)
 {
 	bool all_free;
 
 	thread.registers.rip = (uintptr_t)code + at;
+	thread.registers.orig_rax = in_call ? SYS_read : UINT64_MAX;
 	all_free = swz_sites_are_free(&sites, &stop, skip);
 	ck_assert(thread.astray == !all_free);
 	return all_free;
@@ -243,6 +247,13 @@ START_TEST(no_thread_may_be_behind_a_sites_beginning)
 	ck_assert(is_free_at(205, false));
 	ck_assert(!is_free_at(400, false)); /* it executes what was there */
 	ck_assert(is_free_at(405, false));
+	/* a system call that is made again begins two bytes before */
+	in_call = true;
+	ck_assert(is_free_at(199, false));
+	ck_assert(!is_free_at(205, false));
+	ck_assert(!is_free_at(206, false));
+	ck_assert(is_free_at(207, false));
+	in_call = false;
 }
 END_TEST
 

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <math.h>
 
-#include "profile/costs/spread.h"
+#include "profile/costs/runs.h"
 #include "tests/unit/run_suite.h"
 
 #define NEAR 1e-4

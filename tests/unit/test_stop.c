@@ -12,7 +12,7 @@
 
 #include "control/stop.h"
 #include "tests/unit/run_suite.h"
-#include "watch/clock.h"
+#include "watch/proc_task.h"
 
 #define STOPS 1500
 #define LOOK_NS 300000
@@ -44,9 +44,29 @@ _Noreturn static void make_chain(void)
 		pause();
 }
 
+struct look {
+	struct swz_stop stop;
+	pid_t child;
+	enum swz_stop_result result;
+	unsigned long before, after;
+};
+
+static void look(void *context)
+{
+	struct look *l = context;
+
+	l->result = swz_stop_all(&l->stop, l->child, 0);
+	if (l->result != SWZ_STOP_DONE)
+		return;
+	l->before = *steps;
+	swz_watch_rest(LOOK_NS);
+	l->after = *steps;
+	(void)swz_stop_end(&l->stop);
+}
+
 START_TEST(threads_that_make_the_next_and_end_are_all_stopped)
 {
-	struct swz_stop stop = {0};
+	struct look l = {.result = SWZ_STOP_DONE};
 	unsigned stopped = 0;
 	pid_t child;
 	int status;
@@ -58,24 +78,20 @@ START_TEST(threads_that_make_the_next_and_end_are_all_stopped)
 		make_chain();
 	while (!*steps)
 		swz_watch_rest(1000000);
+	l.child = child;
 	for (unsigned i = 0; i < STOPS; i++) {
-		enum swz_stop_result result = swz_stop_all(&stop, child, 0);
-		unsigned long before;
-
+		swz_stop_session(look, &l);
 		/* (they may come too fast for a machine that has much to do) */
-		ck_assert(result == SWZ_STOP_DONE || result == SWZ_STOP_LATE);
-		if (result != SWZ_STOP_DONE)
+		ck_assert(l.result == SWZ_STOP_DONE ||
+			  l.result == SWZ_STOP_LATE);
+		if (l.result != SWZ_STOP_DONE)
 			continue;
-		before = *steps;
-		swz_watch_rest(LOOK_NS);
-		ck_assert_uint_eq(*steps, before);
-		(void)swz_stop_end(&stop);
+		ck_assert_uint_eq(l.after, l.before);
 		stopped++;
 	}
 	ck_assert_uint_ge(stopped, 1);
-	swz_stop_free(&stop);
+	swz_stop_free(&l.stop);
 	kill(child, SIGKILL);
-	swz_stop_reap();
 	while (waitpid(child, &status, 0) == child && !WIFSIGNALED(status))
 		;
 }

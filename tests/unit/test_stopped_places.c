@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,17 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "control/interrupted.h"
-#include "control/our_code.h"
-#include "control/safe_place.h"
+#include "base/resume_call.h"
+#include "control/attach.h"
+#include "control/stop.h"
+#include "control/target.h"
 #include "tests/unit/run_suite.h"
-#include "watch/interrupted_call.h"
+#include "watch/proc_task.h"
 
 /* ------------------------------------------------------------- its places */
 
@@ -85,7 +89,7 @@ static void step_over(int number, siginfo_t *info, void *context)
 
 void place_of_the_fault(void);
 
-__attribute__((noinline, noclone)) static void in_a_handler_amid_us(void)
+__attribute__((noinline)) static void in_a_handler_amid_us(void)
 {
 	struct sigaction action = {.sa_sigaction = step_over,
 				   .sa_flags = SA_SIGINFO};
@@ -324,6 +328,182 @@ START_TEST(a_close_that_was_interrupted_is_not_made_again)
 }
 END_TEST
 
+/* ----------------------------------------- what a stop has cut short goes on
+ */
+
+#define CODE UINT64_C(0x7000)
+
+static uint64_t stack_words[1024];
+
+/* This process's own thread, stopped in a call of NUMBER. */
+static struct user_regs_struct in_call(uint64_t number, int64_t result)
+{
+	return (struct user_regs_struct){
+		.orig_rax = number,
+		.rax = (uint64_t)result,
+		.rip = 0x1002,
+		.eflags = 0x246,
+		.rsp = (uintptr_t)(stack_words + 1000)};
+}
+
+static bool resumes(const struct user_regs_struct *r,
+		    struct user_regs_struct *again)
+{
+	const struct swz_cut_call cut = {
+		.pid = getpid(), .tid = getpid(), .code = {CODE}};
+
+	return swz_call_resume(&cut, r, again);
+}
+
+START_TEST(the_kernel_makes_a_call_again_that_ended_for_the_stop)
+{
+	static const struct {
+		uint64_t number;
+		int64_t result;
+		bool again;
+	} calls[] = {
+		{SYS_epoll_wait, -EINTR, true}, {SYS_semop, -EINTR, true},
+		{SYS_read, -512, false}, /* the kernel's own */
+		{SYS_nanosleep, -516, false},   {SYS_close, -EINTR, false},
+		{SYS_epoll_wait, 1, false},     {SYS_read, -EAGAIN, false},
+		{UINT64_MAX, -EINTR, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		struct user_regs_struct r = in_call(calls[i].number,
+						    calls[i].result);
+		struct user_regs_struct again = r;
+
+		ck_assert_int_eq(resumes(&r, &again), calls[i].again);
+		if (calls[i].again) {
+			r.rax = SWZ_CALL_ANEW;
+			ck_assert_mem_eq(&again, &r, sizeof(r));
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_part_is_followed_by_the_rest)
+{
+	struct user_regs_struct r = in_call(SYS_write, 100), again, twice;
+	const uint64_t *frame;
+	int pipes[2];
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	r.rdi = (unsigned)pipes[1];
+	r.rsi = 0x5000;
+	r.rdx = 1000;
+	ck_assert(resumes(&r, &again));
+	ck_assert_uint_eq(again.rip, CODE + RESUME_REST + 2);
+	ck_assert_uint_eq(again.orig_rax, SYS_write);
+	ck_assert_uint_eq(again.rax, SWZ_CALL_ANEW);
+	ck_assert_uint_eq(again.rsi, 0x5064);
+	ck_assert_uint_eq(again.rdx, 900);
+	frame = (const uint64_t *)(uintptr_t)again.rsp;
+	ck_assert_uint_eq(frame[RESUME_SUM / 8], 100);
+	ck_assert_uint_eq(frame[RESUME_RSI / 8], 0x5000);
+	ck_assert_uint_eq(frame[RESUME_RDX / 8], 1000);
+	ck_assert_uint_eq(frame[RESUME_FLAGS / 8], 0x246);
+	ck_assert_uint_eq(frame[RESUME_STACK / 8], r.rsp - 136);
+	ck_assert_uint_eq(*(uint64_t *)(uintptr_t)(r.rsp - 136), 0x1002);
+	/* and once more, in the rest: the same frame */
+	again.rax = 50;
+	ck_assert(resumes(&again, &twice));
+	ck_assert_uint_eq(twice.rsp, again.rsp);
+	ck_assert_uint_eq(twice.rip, again.rip);
+	ck_assert_uint_eq(twice.rsi, 0x5096);
+	ck_assert_uint_eq(twice.rdx, 850);
+	ck_assert_uint_eq(frame[RESUME_SUM / 8], 150);
+	/* all is done */
+	again.rax = 900;
+	ck_assert(!resumes(&again, &twice));
+	close(pipes[0]);
+	close(pipes[1]);
+}
+END_TEST
+
+/* The number of the call is no result: write would have written 1 byte. */
+START_TEST(a_call_that_is_about_to_be_made_again_is_no_part)
+{
+	static const uint8_t code[] = {0x0f, 0x05, 0x90, 0x90};
+	struct user_regs_struct r = in_call(SYS_write, SYS_write), again;
+	int pipes[2];
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	r.rdi = (unsigned)pipes[1];
+	r.rdx = 1000;
+	r.rip = (uintptr_t)code;
+	ck_assert(!resumes(&r, &again));
+	r.rax = SYS_restart_syscall;
+	ck_assert(!resumes(&r, &again));
+	/* behind it, 1 is how much was written */
+	r.rax = 1;
+	r.rip += 2;
+	ck_assert(resumes(&r, &again));
+	ck_assert_uint_eq(again.rdx, 999);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+END_TEST
+
+START_TEST(a_part_of_vectors_is_followed_by_the_rest)
+{
+	struct iovec v[3] = {{(void *)0x5000, 60},
+			     {(void *)0x6000, 60},
+			     {(void *)0x7000, 60}};
+	struct user_regs_struct r = in_call(SYS_writev, 70), again;
+	const struct iovec *rest;
+	int pipes[2];
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	r.rdi = (unsigned)pipes[1];
+	r.rsi = (uintptr_t)v;
+	r.rdx = 3;
+	ck_assert(resumes(&r, &again));
+	ck_assert_uint_eq(again.rdx, 2);
+	rest = (const struct iovec *)(uintptr_t)again.rsi;
+	ck_assert_ptr_eq(rest[0].iov_base, (void *)0x600a);
+	ck_assert_uint_eq(rest[0].iov_len, 50);
+	ck_assert_ptr_eq(rest[1].iov_base, (void *)0x7000);
+	/* it lies between the frame and the address to go to */
+	ck_assert_uint_ge(again.rsi, again.rsp + RESUME_STACK + 8);
+	ck_assert_uint_le(again.rsi + 2 * sizeof(*v), r.rsp - 136);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+END_TEST
+
+/* A file's end, a full disk, what does not wait: none is for a stop. */
+START_TEST(what_is_short_by_itself_stays_short)
+{
+	struct user_regs_struct r = in_call(SYS_write, 100), again;
+	FILE *file = tmpfile();
+	int pipes[2], sockets[2];
+
+	ck_assert_int_eq(pipe2(pipes, O_NONBLOCK), 0);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	r.rdx = 1000;
+	r.rdi = (unsigned)fileno(file);
+	ck_assert(!resumes(&r, &again));
+	r.rdi = (unsigned)pipes[1];
+	ck_assert(!resumes(&r, &again));
+	r.rdi = UINT32_MAX;
+	ck_assert(!resumes(&r, &again));
+	r.orig_rax = SYS_recvfrom;
+	r.rdi = (unsigned)sockets[0];
+	ck_assert(!resumes(&r, &again));
+	r.r10 = MSG_WAITALL | MSG_PEEK;
+	ck_assert(!resumes(&r, &again));
+	r.r10 = MSG_WAITALL;
+	ck_assert(resumes(&r, &again));
+	fclose(file);
+	for (int i = 0; i < 2; i++) {
+		close(pipes[i]);
+		close(sockets[i]);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("control/places");
@@ -338,6 +518,12 @@ int main(void)
 	tcase_add_test(all, who_has_interrupted_the_library_is_in_it);
 	tcase_add_test(all, what_the_stop_has_interrupted_is_made_again);
 	tcase_add_test(all, a_close_that_was_interrupted_is_not_made_again);
+	tcase_add_test(all,
+		       the_kernel_makes_a_call_again_that_ended_for_the_stop);
+	tcase_add_test(all, a_part_is_followed_by_the_rest);
+	tcase_add_test(all, a_call_that_is_about_to_be_made_again_is_no_part);
+	tcase_add_test(all, a_part_of_vectors_is_followed_by_the_rest);
+	tcase_add_test(all, what_is_short_by_itself_stays_short);
 	suite_add_tcase(suite, all);
 	return run_suite(suite);
 }

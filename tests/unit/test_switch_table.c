@@ -4,8 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/discovery/distance_table.h"
-#include "runtime/discovery/switch_table.h"
+#include "runtime/discovery/code_flow.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"
 

@@ -118,6 +118,29 @@ START_TEST(they_are_summed)
 }
 END_TEST
 
+START_TEST(a_thread_tells_what_was_looked_at)
+{
+	struct swz_profile_thread *t = &threads[0];
+
+	t->record.switches_until = 50; /* never looked at */
+	ck_assert_uint_eq(swz_switches_unseen(t, 100, 1000), 900);
+	ck_assert(!swz_switches_tell(t, 100, 1000));
+	t->record.switches_until = 500;
+	ck_assert_uint_eq(swz_switches_unseen(t, 100, 1000), 500);
+	ck_assert(!swz_switches_tell(t, 100, 1000));
+	ck_assert(swz_switches_tell(t, 100, 500));
+	ck_assert(swz_switches_tell(t, 100, 504)); /* 1 % and less */
+	ck_assert(!swz_switches_tell(t, 100, 510));
+	ck_assert(!swz_switches_tell(t, 600, 700));
+	ck_assert_uint_eq(swz_switches_unseen(t, 600, 700), 100);
+	t->record.switches_until = 1000;
+	ck_assert_uint_eq(swz_switches_unseen(t, 100, 1000), 0);
+	ck_assert(swz_switches_tell(t, 100, 1000));
+	t->record.switches_from = 0; /* the kernel gave none */
+	ck_assert(!swz_switches_tell(t, 100, 1000));
+}
+END_TEST
+
 static void expect(struct swz_switch_reader *reader, uint64_t from, uint64_t to,
 		   uint64_t off_from, uint64_t off_to)
 {
@@ -172,6 +195,7 @@ int main(void)
 	tcase_add_test(tcase, forged_ones_do_not_overlap);
 	tcase_add_test(tcase, a_thread_without_switches_has_none);
 	tcase_add_test(tcase, they_are_summed);
+	tcase_add_test(tcase, a_thread_tells_what_was_looked_at);
 	tcase_add_test(tcase, parts_of_them_are_handed_out_once);
 	tcase_add_test(tcase, a_range_may_begin_amid_one);
 	suite_add_tcase(suite, tcase);

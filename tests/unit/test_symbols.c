@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/names/demangle.h"
 #include "profile/names/symbols.h"
 #include "tests/unit/run_suite.h"
 

@@ -4,16 +4,14 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/hooks/jumps.h"
+#include "runtime/hooks/hooks.h"
 #include "runtime/hooks/latest_frame.h"
-#include "runtime/hooks/leave.h"
 #include "runtime/hooks/slow_calls.h"
-#include "runtime/hooks/tail_calls.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/activation.h"
 #include "runtime/record/context.h"
-#include "runtime/record/home_stack.h"
 #include "runtime/record/sampling.h"
+#include "runtime/record/thread.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"
 

@@ -5,13 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/hooks/followers.h"
-#include "runtime/hooks/leave.h"
 #include "runtime/hooks/thread_thunks.h"
-#include "runtime/record/frames.h"
-#include "runtime/record/home_stack.h"
-#include "runtime/record/nodes.h"
-#include "runtime/record/shared_thunks.h"
+#include "runtime/record/context.h"
+#include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"
@@ -342,13 +338,14 @@ START_TEST(a_frame_without_an_edge_becomes_fresh)
 END_TEST
 
 /* A sweep that has cost much is not begun again at once, unless as many frames
- * were suspended as there are thunks. */
+ * were suspended as there were thunks then. */
 START_TEST(a_sweep_waits_unless_many_are_suspended)
 {
 	fill_blocks(node, 1);
 	thread.cold.swept_at = swz_ticks();
 	thread.cold.sweep_ticks = UINT64_C(1) << 40;
 	thread.cold.sweep_shift = 30; /* some minutes */
+	thread.cold.swept_thunks = SWZ_BLOCK_THUNKS;
 	thread.cold.suspended = SWZ_BLOCK_THUNKS - 1;
 	slots[0] = 0;
 	enter(node, &slots[100]);

@@ -11,7 +11,6 @@
 
 #include "tests/unit/run_suite.h"
 #include "thunks/trampoline.h"
-#include "thunks/unhooked.h"
 
 #define PAGE 4096
 #define STEPS 80

@@ -66,10 +66,10 @@ END_TEST
 
 START_TEST(a_file_is_shared_and_kept_for_a_while)
 {
-	struct swz_unwind_file *file = swz_unwind_file_of(0, "/proc/self/exe",
-							  0);
-	struct swz_unwind_file *again = swz_unwind_file_of(0, "/proc/self/exe",
-							   0);
+	struct swz_unwind_file *file = swz_unwind_file_of(
+		&(struct swz_mapped_file){.path = "/proc/self/exe"});
+	struct swz_unwind_file *again = swz_unwind_file_of(
+		&(struct swz_mapped_file){.path = "/proc/self/exe"});
 
 	ck_assert_ptr_nonnull(file);
 	ck_assert_ptr_eq(file, again);
@@ -81,53 +81,18 @@ START_TEST(a_file_is_shared_and_kept_for_a_while)
 	ck_assert_uint_eq(file->rows.count, 1);
 	swz_unwind_file_release(file);
 	/* nobody uses it now, and it is small */
-	again = swz_unwind_file_of(0, "/proc/self/exe", 0);
+	again = swz_unwind_file_of(
+		&(struct swz_mapped_file){.path = "/proc/self/exe"});
 	ck_assert_ptr_eq(file, again);
 	ck_assert_uint_eq(again->rows.count, 1);
 	ck_assert_uint_gt(again->copy.copied, 1000);
 	swz_unwind_file_release(again);
 	swz_unwind_files_trim();
-	again = swz_unwind_file_of(0, "/proc/self/exe", 0);
+	again = swz_unwind_file_of(
+		&(struct swz_mapped_file){.path = "/proc/self/exe"});
 	ck_assert_uint_eq(again->rows.count, 0);
 	swz_unwind_file_release(again);
 	swz_unwind_file_release(NULL);
-}
-END_TEST
-
-START_TEST(offsets_are_places_of_the_segment_that_has_them)
-{
-	Elf64_Phdr segments[] = {
-		{.p_type = PT_NOTE, .p_filesz = 0x100000},
-		{.p_type = PT_LOAD, .p_vaddr = 0x400000}, /* nothing */
-		{.p_type = PT_LOAD,
-		 .p_offset = 0x1234,
-		 .p_vaddr = 0x402234,
-		 .p_filesz = 0x1000},
-		{.p_type = PT_LOAD,
-		 .p_offset = 0x3000,
-		 .p_vaddr = 0x800000,
-		 .p_filesz = 0x10},
-	};
-	static const struct {
-		uint64_t offset, address; /* 0: none */
-	} places[] = {
-		{0x0fff, 0},        {0x1000, 0x402000}, {0x1234, 0x402234},
-		{0x2233, 0x403233}, {0x2234, 0},        {0x3000, 0x800000},
-		{0x300f, 0x80000f}, {0x3010, 0},        {UINT64_MAX, 0},
-	};
-	struct swz_unwind_file file = {
-		.elf = {.segments = segments, .segment_count = 4}};
-	uint64_t address;
-	size_t i;
-
-	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		bool found = swz_unwind_file_address(&file, places[i].offset,
-						     &address);
-
-		ck_assert_int_eq(found, places[i].address != 0);
-		if (found)
-			ck_assert_uint_eq(address, places[i].address);
-	}
 }
 END_TEST
 
@@ -139,7 +104,6 @@ int main(void)
 	tcase_add_test(tcase, rows_are_found_again);
 	tcase_add_test(tcase, a_table_that_is_full_starts_anew);
 	tcase_add_test(tcase, a_file_is_shared_and_kept_for_a_while);
-	tcase_add_test(tcase, offsets_are_places_of_the_segment_that_has_them);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -9,9 +9,8 @@
 #include <time.h>
 
 #include "image/eh_frame.h"
-#include "image/lsda.h"
 #include "tests/unit/run_suite.h"
-#include "thunks/region.h"
+#include "thunks/trampoline.h"
 #include "thunks/unwind_table.h"
 
 enum { TRAMPOLINE = 0x40, HEAD = 18, REGION = 0x10000 };

@@ -7,6 +7,7 @@
 #include "tests/unit/run_suite.h"
 #include "tests/unit/walked_stack.h"
 #include "watch/unwind/unwind_file.h"
+#include "watch/unwind/unwind_row.h"
 
 START_TEST(a_frame_by_rsp_and_the_root)
 {
@@ -130,6 +131,93 @@ START_TEST(a_register_that_cannot_be_known_ends_the_walk_if_it_is_needed)
 }
 END_TEST
 
+/* Nobody has called what a maker of stacks has put there. */
+START_TEST(the_first_byte_of_a_function_is_a_frame_of_its_own)
+{
+	static const char *const entries[] = {t_entry_at, t_entry_close};
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		walk.words[2] = AT(entries[i]);
+		walk.words[3] = walk_address(9); /* no code */
+		ck_assert_uint_eq(walk_from(t_by_rsp_at), 2);
+		ck_assert_uint_eq(walk.pcs[1], AT(entries[i]) + 1);
+		ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+		walk.words[3] = AT(t_root_at); /* it would return there */
+		ck_assert_uint_eq(walk_from(t_by_rsp_at), 3);
+		ck_assert_uint_eq(walk.pcs[1], AT(entries[i]) + 1);
+		ck_assert_uint_eq(walk.pcs[2], AT(t_root_at));
+		ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+	}
+	/* the same where all registers are followed */
+	walk.registers.bx = walk_address(100);
+	walk.words[2] = AT(t_entry_at);
+	walk.words[3] = AT(t_by_rbx_at) + 1;
+	walk.words[101] = AT(t_root_at);
+	walk.words[0] = walk_address(100);
+	ck_assert_uint_eq(walk_from(t_by_rsp_at), 4);
+	ck_assert_uint_eq(walk.pcs[3], AT(t_root_at));
+	ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+}
+END_TEST
+
+START_TEST(a_function_that_leaves_its_stack_has_no_caller)
+{
+	walk.words[2] = AT(t_leaving_at);
+	walk.words[3] = AT(t_root_at);
+	ck_assert_uint_eq(walk_from(t_by_rsp_at), 2);
+	ck_assert_uint_eq(walk.pcs[1], AT(t_leaving_at) + 1);
+	ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+	walk.words[2] = AT(t_leaving_called);
+	ck_assert_uint_eq(walk_from(t_by_rsp_at), 2);
+	ck_assert_uint_eq(walk.pcs[1], AT(t_leaving_called));
+	ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+}
+END_TEST
+
+START_TEST(behind_a_call_the_function_is_that_of_the_call)
+{
+	walk.words[2] = AT(t_behind_call);
+	walk.words[3] = AT(t_by_rbp_at) + 1; /* not this one: CFA is rsp + 16 */
+	walk.words[4] = AT(t_root_at);
+	ck_assert_uint_eq(walk_from(t_by_rsp_at), 3);
+	ck_assert_uint_eq(walk.pcs[1], AT(t_behind_call));
+	ck_assert_uint_eq(walk.pcs[2], AT(t_root_at));
+	ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+}
+END_TEST
+
+START_TEST(calls_are_told_by_the_bytes_before)
+{
+	static const struct {
+		uint8_t bytes[SWZ_CALL_BYTES]; /* up to the end */
+		bool is_call;
+	} codes[] = {
+		{{0, 0, 0xe8, 1, 2, 3, 4}, true},
+		{{0, 0, 0, 0, 0, 0xff, 0xd0}, true},          /* *%rax */
+		{{0, 0, 0, 0, 0, 0xff, 0x13}, true},          /* *(%rbx) */
+		{{0, 0, 0, 0, 0xff, 0x14, 0x24}, true},       /* *(%rsp) */
+		{{0, 0, 0, 0, 0xff, 0x55, 0x08}, true},       /* *8(%rbp) */
+		{{0, 0, 0, 0xff, 0x54, 0x24, 8}, true},       /* *8(%rsp) */
+		{{0, 0xff, 0x15, 1, 2, 3, 4}, true},          /* *1(%rip) */
+		{{0, 0xff, 0x93, 1, 2, 3, 4}, true},          /* *1(%rbx) */
+		{{0xff, 0x94, 0x24, 1, 2, 3, 4}, true},       /* *1(%rsp) */
+		{{0xff, 0x14, 0xc5, 1, 2, 3, 4}, true},       /* *1(,%rax,8) */
+		{{0, 0, 0, 0, 0xff, 0x14, 0xc5}, false},      /* cut */
+		{{0, 0, 0, 0, 0, 0xff, 0xe0}, false},         /* jmp *%rax */
+		{{0xc3, 0x0f, 0x1f, 0x80, 0, 0, 0}, false},   /* nopl */
+		{{0xc3, 0x66, 0x0f, 0x1f, 0x44, 0, 0}, false} /* nopw */
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		ck_assert_msg(swz_code_ends_with_call(
+				      codes[i].bytes + SWZ_CALL_BYTES,
+				      SWZ_CALL_BYTES) == codes[i].is_call,
+			      "code %zu", i);
+}
+END_TEST
+
 /* Which frames need no more than a row. */
 START_TEST(rows_are_of_the_cheapest_kind)
 {
@@ -155,8 +243,8 @@ START_TEST(rows_are_of_the_cheapest_kind)
 		{t_clone_at, SWZ_ROW_BRANCH, 0, 0, 0},
 	};
 	extern const char __executable_start[];
-	struct swz_unwind_file *file = swz_unwind_file_of(0, "/proc/self/exe",
-							  0);
+	struct swz_unwind_file *file = swz_unwind_file_of(
+		&(struct swz_mapped_file){.path = "/proc/self/exe"});
 	size_t i;
 
 	ck_assert_ptr_nonnull(file);
@@ -261,6 +349,25 @@ START_TEST(what_is_cut_is_read_if_that_can_be_done)
 }
 END_TEST
 
+/* The process has gone on: another call may have used the place. */
+START_TEST(what_may_have_changed_must_follow_a_call)
+{
+	walk.stack.size = 16;
+	walk.stack.read = walk_read_words;
+	walk.stack.unsure_from = walk_address(2);
+	walk.words[2] = AT(t_root_at);
+	ck_assert_uint_eq(walk_from(t_by_rsp_at), 1);
+	ck_assert_int_eq(walk.end, SWZ_WALK_CUT);
+	walk.words[2] = AT(t_leaving_called);
+	ck_assert_uint_eq(walk_from(t_by_rsp_at), 2);
+	ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+	walk.words[2] = AT(t_root_at);
+	walk.stack.unsure_from = walk_address(3);
+	ck_assert_uint_eq(walk_from(t_by_rsp_at), 2);
+	ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+}
+END_TEST
+
 START_TEST(more_frames_than_room)
 {
 	size_t i;
@@ -307,6 +414,11 @@ int main(void)
 	tcase_add_test(
 		tcase,
 		a_register_that_cannot_be_known_ends_the_walk_if_it_is_needed);
+	tcase_add_test(tcase,
+		       the_first_byte_of_a_function_is_a_frame_of_its_own);
+	tcase_add_test(tcase, a_function_that_leaves_its_stack_has_no_caller);
+	tcase_add_test(tcase, behind_a_call_the_function_is_that_of_the_call);
+	tcase_add_test(tcase, calls_are_told_by_the_bytes_before);
 	tcase_add_test(tcase, rows_are_of_the_cheapest_kind);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("signals");
@@ -320,6 +432,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, walk_set_up, walk_tear_down);
 	tcase_add_test(tcase, a_stack_that_is_cut);
 	tcase_add_test(tcase, what_is_cut_is_read_if_that_can_be_done);
+	tcase_add_test(tcase, what_may_have_changed_must_follow_a_call);
 	tcase_add_test(tcase, more_frames_than_room);
 	tcase_add_test(tcase, a_return_address_that_is_no_code);
 	suite_add_tcase(suite, tcase);

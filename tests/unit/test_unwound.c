@@ -4,9 +4,9 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/hooks/unwound.h"
+#include "runtime/hooks/unwind.h"
 #include "runtime/record/chunks.h"
-#include "runtime/record/frames.h"
+#include "runtime/record/thread.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"
 

@@ -7,7 +7,6 @@
 
 #include "tests/unit/run_suite.h"
 #include "thunks/encoding.h"
-#include "thunks/usual.h"
 
 static csh handle;
 static cs_insn *insn;

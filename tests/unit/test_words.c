@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/words.h"
+#include "options/command_line.h"
 #include "tests/unit/run_suite.h"
 
 static const char *word_at(size_t index)

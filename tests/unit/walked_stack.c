@@ -45,8 +45,12 @@ void walk_set_up(void)
 	memset(walk.words, 0x5a, sizeof(walk.words));
 	memset(&walk.registers, 0, sizeof(walk.registers));
 	walk.registers.sp = STACK;
-	walk.stack = (struct swz_stack){STACK, (const uint8_t *)walk.words,
-					sizeof(walk.words), NULL, NULL};
+	walk.stack = (struct swz_stack){STACK,
+					(const uint8_t *)walk.words,
+					sizeof(walk.words),
+					NULL,
+					NULL,
+					0};
 }
 
 void walk_tear_down(void)

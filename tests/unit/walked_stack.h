@@ -17,7 +17,8 @@ extern const char t_by_rsp_at[], t_popped_at[], t_by_rbp_at[], t_aligned_at[],
 	t_bare_signal_at[], t_bare_signal_call[], t_short_signal_at[],
 	t_short_signal_call[], t_root_at[], t_bare_begin[], t_bare_pushed[],
 	t_bare_at[], t_bare_called[], t_bare_end[], t_bare_end_called[],
-	t_clone_at[];
+	t_clone_at[], t_entry_at[], t_entry_close[], t_leaving_at[],
+	t_leaving_called[], t_behind_call[];
 
 #define AT(label) ((uint64_t)(uintptr_t)(label))
 

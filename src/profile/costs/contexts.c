@@ -1,7 +1,7 @@
 /* Contexts are found by their parent, function and place, so those of several
  * threads become one.
  *
- * Times are those that the report has given to each context (aggregate.c):
+ * Times are those that the report has given to each context (report.c):
  * those of a function add up to what the report says of it, to the nanosecond.
  */
 
@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "profile/support/arith.h"
-#include "profile/support/memory.h"
+#include "util/arith.h"
+#include "util/memory.h"
 
 #define NONE SWZ_INDEX_NONE
 
@@ -81,12 +81,13 @@ void swz_context_merge(struct swz_context *to, const struct swz_context *from)
 {
 	to->calls = swz_add_count(to->calls, from->calls);
 	to->unwound = swz_add_count(to->unwound, from->unwound);
+	to->jumps = swz_add_count(to->jumps, from->jumps);
 	to->self_ns = swz_add(to->self_ns, from->self_ns);
 	to->self_waiting_ns = swz_add(to->self_waiting_ns,
 				      from->self_waiting_ns);
 }
 
-/* Of a node whose true context was lost only the caller is known, if that. */
+/* Only the caller is known of a node whose true context was lost, if that. */
 static uint32_t folded_parent(const struct adding *adding,
 			      const struct swz_tree_node *node)
 {
@@ -139,6 +140,12 @@ static void add_calls(const struct adding *adding, uint32_t index)
 	context = &adding->contexts->items[at];
 	context->calls = swz_add_count(context->calls, node->calls);
 	context->unwound = swz_add_count(context->unwound, node->unwound);
+	if (adding->tree->counts && adding->contexts->finds_jumps &&
+	    swz_binding_is_jump(
+		    adding->binding, node->call_site,
+		    adding->contexts->items[context->parent].function,
+		    context->function))
+		context->jumps = swz_add_count(context->jumps, node->calls);
 }
 
 static void add_times(const struct adding *adding)

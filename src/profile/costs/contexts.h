@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/costs/aggregate.h"
-#include "profile/support/map.h"
+#include "util/memory.h"
+#include "profile/costs/report.h"
 
 #define SWZ_CONTEXT_ROOT 0u
 
@@ -32,10 +32,11 @@ struct swz_context {
 	bool topmost; /* by swz_contexts_sum(): its function is not above it */
 	uint64_t calls;
 	uint64_t unwound; /* of these, ended by an exception */
+	uint64_t jumps;   /* of these, through a jump: see finds_jumps */
 	int64_t self_ns;
 	int64_t inclusive_ns; /* by swz_contexts_sum(): of all beneath it, too
 			       */
-	int64_t self_waiting_ns; /* of these times: it did not run */
+	int64_t self_waiting_ns; /* beside these times: it did not run */
 	int64_t inclusive_waiting_ns;
 };
 
@@ -49,6 +50,9 @@ struct swz_contexts {
 	 * are told apart by the place that they hit, in contexts of their own.
 	 */
 	bool by_hit;
+	/* To be set likewise: of counts it is said which calls came through a
+	 * jump. */
+	bool finds_jumps;
 	/* With by_unit set before the first thread is added: (a node's unit, 0)
 	 * to the context that its calls went to, SWZ_CONTEXT_ROOT if they are
 	 * hidden. Units are those of one file. */

@@ -1,15 +1,18 @@
 /* Inclusive times are those of contexts, in which each function is replaced by
  * its group: the sum over those that no context of the same group is above. */
 
-#include "profile/costs/groups.h"
+#include "profile/costs/group_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/costs/rank_function.h"
-#include "profile/support/arith.h"
-#include "profile/support/memory.h"
-#include "profile/support/search.h"
+#include "util/arith.h"
+#include "util/memory.h"
+#include "profile/costs/groups.h"
+#include "profile/file/ranks.h"
+#include "profile/names/catalog.h"
+
+/* --- rows ---------------------------------------------------------------- */
 
 #define NONE SWZ_INDEX_NONE
 
@@ -48,7 +51,7 @@ static uint32_t row_at(struct making *making, uint64_t a, uint64_t b,
 	return *found;
 }
 
-/* What has no module or source of its own is called like the function. */
+/* A function without a module or source gives the row its own name. */
 static uint32_t make_row_of(struct making *making, uint32_t function)
 {
 	const struct swz_catalog_function *f =
@@ -154,7 +157,7 @@ static uint32_t row_of_part(struct making *making,
 	}
 }
 
-/* Of a function nothing may be left but the places that samples hit. */
+/* Nothing may be left of a function but the places that samples hit. */
 static bool has_nothing(const struct making *making,
 			const struct swz_group_part *part)
 {
@@ -175,8 +178,8 @@ static uint32_t column_of(const struct swz_groups *groups, uint32_t thread)
 	}
 }
 
-/* What has no row: nothing is spent there, as its callers are not known; or it
- * is not to be shown. */
+/* Such functions have no row: nothing is spent there, as its callers are not
+ * known; or it is not to be shown. */
 static bool is_left_out(const struct making *making,
 			const struct swz_report *report,
 			const struct swz_patterns *filters,
@@ -184,8 +187,8 @@ static bool is_left_out(const struct making *making,
 {
 	return part->function == SWZ_CATALOG_UNKNOWN ||
 	       has_nothing(making, part) ||
-	       (part->function == SWZ_CATALOG_OUTSIDE && report->joined &&
-		!part->self_ns) ||
+	       (part->function == SWZ_CATALOG_OUTSIDE &&
+		(report->joined || report->without_times) && !part->self_ns) ||
 	       (filters->count && !swz_patterns_match(filters, making->catalog,
 						      part->function, NULL));
 }

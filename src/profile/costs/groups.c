@@ -1,13 +1,25 @@
-/* Threads and processes as they come, then in their order; ranks. */
+/* Each thread's costs of each function are kept as threads come; group_table.c
+ * makes rows of them. Of ranks only a mean, the least and the most are kept.
+ */
 
 #include "profile/costs/groups.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/arith.h"
+#include "util/memory.h"
+#include "profile/costs/contexts.h"
 #include "profile/file/ranks.h"
-#include "profile/support/memory.h"
-#include "profile/support/search.h"
+#include "profile/file/switches.h"
+#include "profile/names/function_rules.h"
+
+/* --- threads, processes, ranks ------------------------------------------- */
+
+/* Threads and processes as they come, then in their order; ranks. */
 
 #define NONE SWZ_INDEX_NONE
 
@@ -40,7 +52,7 @@ static struct swz_group_part *add_part(struct swz_groups *groups)
 	return &groups->parts[groups->part_count++];
 }
 
-/* What has hit a known place is a part of its own. */
+/* Samples that hit a known place are a part of their own. */
 static void add_hits(struct swz_groups *groups, uint32_t thread,
 		     const struct swz_hits *hits, const size_t *part_of)
 {
@@ -66,6 +78,7 @@ static void add_hits(struct swz_groups *groups, uint32_t thread,
 }
 
 void swz_groups_add(struct swz_groups *groups,
+		    const struct swz_profile *process,
 		    const struct swz_profile *profile,
 		    const struct swz_profile_thread *thread,
 		    const struct swz_report *report)
@@ -79,7 +92,7 @@ void swz_groups_add(struct swz_groups *groups,
 	groups->threads[groups->thread_count++] = (struct swz_group_thread){
 		.profile = profile,
 		.thread = thread,
-		.process = process_of(groups, profile),
+		.process = process_of(groups, process),
 		.times = swz_thread_times(profile, thread)};
 	for (i = 0; i < report->function_capacity; i++) {
 		const struct swz_report_function *costs = &report->functions[i];
@@ -116,8 +129,8 @@ static int compare_starts(const void *left, const void *right, void *context)
 					     : a->header.pid > b->header.pid;
 }
 
-/* Of those that began before: the latest that had its own pid, and has become
- * another program, or its parent's. */
+/* The parent is the latest process, of those that began before, that had its
+ * own pid and has become another program, or its parent's. */
 static void find_parents(struct swz_groups *groups, const uint32_t *order)
 {
 	struct swz_map latest = {0}; /* by pid */
@@ -211,7 +224,8 @@ static int compare_ranks(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-uint32_t swz_groups_rank(const struct swz_groups *groups, uint32_t rank)
+/* Which of the groups' ranks has that number; SWZ_INDEX_NONE: none. */
+static uint32_t groups_rank(const struct swz_groups *groups, uint32_t rank)
 {
 	return SWZ_SEARCH(groups->ranks, groups->rank_count, rank, rank);
 }
@@ -225,7 +239,7 @@ static void add_rank(struct swz_groups *groups, uint32_t rank, int32_t pid,
 								      host};
 }
 
-/* Of a thread that is wanted something was recorded. */
+/* True if something was recorded of a thread that is wanted. */
 static bool is_in(const struct swz_group_sum *sum, size_t index)
 {
 	struct swz_profile *profile = sum->binding->profile;
@@ -279,7 +293,7 @@ static void find_ranks(struct swz_groups *groups)
 			groups->ranks[kept++] = groups->ranks[i];
 	groups->rank_count = kept;
 	for (i = 0; i < groups->thread_count; i++)
-		groups->threads[i].rank = swz_groups_rank(
+		groups->threads[i].rank = groups_rank(
 			groups, swz_profile_rank(groups->threads[i].profile));
 }
 
@@ -323,4 +337,38 @@ void swz_groups_free(struct swz_groups *groups)
 	free(groups->parts);
 	free(groups->ranks);
 	*groups = (struct swz_groups){0};
+}
+
+/* --- how even ranks are -------------------------------------------------- */
+
+static void see(struct swz_imbalance *imbalance, size_t at, int64_t ns)
+{
+	if (!imbalance->count || ns < imbalance->least_ns)
+		imbalance->least_ns = ns;
+	if (!imbalance->count || ns > imbalance->most_ns) {
+		imbalance->most_ns = ns;
+		imbalance->most_at = at;
+	}
+	imbalance->count = at + 1;
+}
+
+void swz_imbalance_add(struct swz_imbalance *imbalance, size_t at, int64_t ns)
+{
+	if (at > imbalance->count)
+		see(imbalance, imbalance->count, 0);
+	see(imbalance, at, ns);
+	imbalance->sum_ns = swz_add(imbalance->sum_ns, ns);
+}
+
+void swz_imbalance_end(struct swz_imbalance *imbalance, size_t count)
+{
+	double mean;
+
+	if (imbalance->count < count)
+		see(imbalance, imbalance->count, 0);
+	imbalance->mean_ns = imbalance->sum_ns / (int64_t)count;
+	mean = (double)imbalance->sum_ns / (double)count;
+	if (mean > 0)
+		imbalance->tenths = llround(
+			((double)imbalance->most_ns / mean - 1.0) * 1000.0);
 }

@@ -1,15 +1,40 @@
 #ifndef SWZ_PROFILE_COSTS_GROUPS_H
 #define SWZ_PROFILE_COSTS_GROUPS_H
 
+/* How evenly a time is spread over the ranks of a parallel program. Those that
+ * wait for the slowest one lose what it has more than the mean. The ranks come
+ * one after the other, as the times of thousands may not have room. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/costs/contexts.h"
+#include "profile/file/switches.h"
+#include "profile/names/function_rules.h"
+
+struct swz_imbalance {
+	int64_t least_ns;
+	int64_t mean_ns; /* rounded down */
+	int64_t most_ns;
+	size_t most_at; /* the first that has so much */
+	int64_t tenths; /* of a percent: most / mean - 1, rounded */
+	int64_t sum_ns;
+	size_t count; /* of those that were seen: 0 up to the latest */
+};
+
+/* The time of number AT, which is none before the latest. What is left out has
+ * none. Begins with zeros. */
+void swz_imbalance_add(struct swz_imbalance *imbalance, size_t at, int64_t ns);
+
+/* There are COUNT of them, at least one. */
+void swz_imbalance_end(struct swz_imbalance *imbalance, size_t count);
+
+/* --- threads, processes, ranks ------------------------------------------- */
+
 /* The costs of a report by something else than functions: modules, source files
  * or lines, threads, processes. Each thread's costs of each function are kept,
  * and every row is a sum of them: so the rows of every key add up to the same
  * total, to the nanosecond. */
-
-#include "profile/costs/contexts.h"
-#include "profile/costs/imbalance.h"
-#include "profile/file/thread_times.h"
-#include "profile/names/patterns.h"
 
 enum swz_group_key {
 	SWZ_BY_NOTHING,
@@ -41,7 +66,7 @@ struct swz_group_process {
 					* thread to its end; the rest: sums */
 };
 
-/* What a thread has spent in a function. */
+/* A thread's costs of one function. */
 struct swz_group_part {
 	uint32_t thread;
 	uint32_t function; /* of the catalog */
@@ -125,8 +150,10 @@ struct swz_group_table {
 void swz_groups_add_process(struct swz_groups *groups,
 			    const struct swz_profile *profile);
 
-/* Adds a thread and its costs; REPORT is of it alone. */
+/* Adds a thread of PROFILE and its costs; REPORT is of it alone. PROCESS: the
+ * profile that its process was added by, most often the same. */
 void swz_groups_add(struct swz_groups *groups,
+		    const struct swz_profile *process,
 		    const struct swz_profile *profile,
 		    const struct swz_profile_thread *thread,
 		    const struct swz_report *report);
@@ -140,9 +167,6 @@ void swz_groups_add_sum(struct swz_groups *groups, struct swz_binding *binding,
 /* All threads are there: finds which process is whose child. */
 void swz_groups_end(struct swz_groups *groups);
 void swz_groups_free(struct swz_groups *groups);
-
-/* Which of the groups' ranks has that number; SWZ_INDEX_NONE: none. */
-uint32_t swz_groups_rank(const struct swz_groups *groups, uint32_t rank);
 
 /* With CONTEXTS that are by_hit a line's inclusive time is that of all stacks
  * that the line is in: it was hit, or it has called something.

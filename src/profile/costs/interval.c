@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/costs/tree_builder.h"
+#include "util/arith.h"
+#include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
-#include "profile/file/summaries.h"
-#include "profile/support/arith.h"
+#include "profile/file/values.h"
 
 static uint64_t difference(uint64_t later, uint64_t earlier)
 {
@@ -66,6 +66,47 @@ static bool is_same_edge(const struct swz_node *a, const struct swz_node *b)
 	       a->call_site == b->call_site;
 }
 
+/* The thread's nodes that stand for counts. */
+static struct swz_node *counted_edges(const struct swz_profile *profile,
+				      const struct swz_profile_thread *thread,
+				      size_t *count)
+{
+	const struct swz_node_span *last;
+
+	*count = 0;
+	if (!thread || !thread->span_count)
+		return NULL;
+	last = &thread->spans[thread->span_count - 1];
+	if (!profile->made_nodes || last->unit < profile->made_unit)
+		return NULL;
+	*count = last->count;
+	return &profile->made_nodes[last->unit - profile->made_unit];
+}
+
+/* Both are sorted by place of the call, then function. */
+static void take_counts(const struct swz_profile *profile,
+			const struct swz_profile *earlier,
+			const struct swz_profile_thread *thread,
+			const struct swz_profile_thread *before)
+{
+	size_t count, old_count, i, j = 0;
+	struct swz_node *now = counted_edges(profile, thread, &count);
+	const struct swz_node *then = counted_edges(earlier, before,
+						    &old_count);
+
+	for (i = 1; i < count; i++) {
+		while (j < old_count &&
+		       (then[j].function == SWZ_FUNCTION_ROOT ||
+			then[j].call_site < now[i].call_site ||
+			(then[j].call_site == now[i].call_site &&
+			 then[j].function < now[i].function)))
+			j++;
+		if (j < old_count && then[j].call_site == now[i].call_site &&
+		    then[j].function == now[i].function)
+			now[i].calls = difference(now[i].calls, then[j].calls);
+	}
+}
+
 static void take_nodes(struct swz_profile *profile,
 		       const struct swz_profile *earlier,
 		       const struct swz_profile_thread *thread,
@@ -115,7 +156,10 @@ static void take_thread(struct swz_profile *profile,
 {
 	const struct swz_profile_thread *before = same_thread(earlier, thread);
 
-	take_nodes(profile, earlier, thread, before);
+	if (profile->header.flags & SWZ_FILE_COUNTS)
+		take_counts(profile, earlier, thread, before);
+	else
+		take_nodes(profile, earlier, thread, before);
 	if (!before)
 		return;
 	thread->record.start_ticks = before->last_ticks;
@@ -157,7 +201,7 @@ static void take_marks(struct swz_profile *profile, uint64_t from)
 	profile->mark_count = kept;
 }
 
-/* Of a moment without calls nothing is known any more. */
+/* Nothing is known any more of a moment without calls. */
 static void forget_values(const struct swz_profile_summary *summary,
 			  enum swz_value_moment moment)
 {

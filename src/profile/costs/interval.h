@@ -1,7 +1,7 @@
 #ifndef SWZ_PROFILE_COSTS_INTERVAL_H
 #define SWZ_PROFILE_COSTS_INTERVAL_H
 
-/* What a process has recorded since a snapshot of its profile. */
+/* The part of a profile that was recorded since a snapshot of it. */
 
 #include "base/status.h"
 #include "profile/file/reader.h"

@@ -11,22 +11,26 @@
  * from where it is. Where a frame cannot be found its path is lost, until a
  * function comes that has one context only. A sample that ends on a lost path
  * still is one of its function; the function's other samples say where it
- * belongs. */
+ * belongs.
+ *
+ * Where calls were counted without times (-m count), no context was recorded.
+ * Then the contexts are the samples', and a call edge keeps its count in a
+ * folded context: its caller, beneath a caller that is not known. */
 
 #include "profile/costs/joined.h"
 
 #include <stdlib.h>
 
+#include "util/arith.h"
+#include "util/memory.h"
 #include "profile/names/catalog.h"
-#include "profile/support/arith.h"
-#include "profile/support/memory.h"
 
 #define NONE UINT32_MAX
 #define MOST_TRIED \
 	64u /* contexts of a function, to be looked for further \
 	     * below */
 
-/* Of one function. */
+/* For one function. */
 struct shared {
 	uint64_t samples;
 	uint64_t placed_samples; /* of which the context is known */
@@ -45,13 +49,25 @@ struct shared {
 	uint32_t count;
 };
 
-/* Of one sampled context. */
+/* For one sampled context. */
 struct way {
 	uint32_t anchor; /* the recorded context that it is in; NONE: lost */
 	uint32_t at;     /* the same, or a context that was added below it */
 	bool recorded;   /* the function has recorded calls */
 	bool needed;     /* of other functions: it has a sample, or such below
 			  */
+};
+
+/* A function's samples in what counts its calls, and in itself. */
+struct counted {
+	int64_t own_ns, self_ns;
+	int64_t kept_ns, done_ns;
+	double unsure_ns; /* whose time is not told by the samples */
+};
+
+struct swz_counting {
+	struct counted *functions;
+	size_t count;
 };
 
 struct joining {
@@ -68,7 +84,8 @@ struct joining {
 	int64_t *placed_ns;   /* the same: of samples */
 	struct way *ways;     /* per sampled context */
 	struct swz_joined result;
-	int64_t sampled_ns; /* that samples stand for */
+	int64_t sampled_ns;            /* that samples stand for */
+	struct swz_counting *counting; /* NULL: contexts were recorded */
 };
 
 static bool has_calls(const struct joining *j, uint32_t function)
@@ -267,14 +284,14 @@ static void find_way(struct joining *j, uint32_t index)
 					     false);
 }
 
-/* What a sampled context has itself: to its function, to its context if that
- * was recorded and is known, or to the one that was added for it. */
+/* A sampled context's own time goes to its function, to its context if that was
+ * recorded and is known, or to the one that was added for it. */
 static void take_time(struct joining *j, uint32_t index)
 {
 	const struct swz_context *sampled = &j->sampled->items[index];
 	const struct way *way = &j->ways[index];
 	struct shared *of = &j->functions[sampled->function];
-	int64_t ns = swz_sub(sampled->self_ns, sampled->self_waiting_ns);
+	int64_t ns = sampled->self_ns;
 
 	if (sampled->calls)
 		j->sampled_ns = swz_add(j->sampled_ns, ns);
@@ -379,11 +396,13 @@ static void forget_times(struct swz_report *report)
 	for (i = 0; i < report->edge_count; i++)
 		report->edges[i].inclusive_ns = report->edges[i].waiting_ns = 0;
 	report->knows_waiting = report->knows_switches = false;
+	report->records_waiting = false;
+	report->hook_ns = 0;
 	report->sampled = false;
-	report->total_ns = 0;
+	report->total_ns = report->waiting_ns = report->unplaced_ns = 0;
 }
 
-/* Of a split function what its stacks say, if that is more. */
+/* A split function has what its stacks say, if that is more. */
 static void sum_split(struct joining *j)
 {
 	struct swz_report *report = j->report;
@@ -397,8 +416,7 @@ static void sum_split(struct joining *j)
 		if (context->topmost)
 			stacks[context->function] = swz_add(
 				stacks[context->function],
-				swz_sub(context->inclusive_ns,
-					context->inclusive_waiting_ns));
+				context->inclusive_ns);
 	}
 	for (i = 0; i < j->function_count; i++) {
 		struct swz_report_function *function;
@@ -449,20 +467,32 @@ static void sum_up(struct joining *j)
 
 		function->self_ns = swz_add(function->self_ns,
 					    context->self_ns);
+		function->self_waiting_ns = swz_add(function->self_waiting_ns,
+						    context->self_waiting_ns);
 		report->total_ns = swz_add(report->total_ns, context->self_ns);
-		if (context->topmost)
+		report->waiting_ns = swz_add(report->waiting_ns,
+					     context->self_waiting_ns);
+		if (context->topmost) {
 			function->inclusive_ns = swz_add(function->inclusive_ns,
 							 context->inclusive_ns);
-		if (i && !report->without_edges) {
+			function->inclusive_waiting_ns = swz_add(
+				function->inclusive_waiting_ns,
+				context->inclusive_waiting_ns);
+		}
+		/* an edge that is there without time has its count already */
+		if (i && !report->without_edges && !context->folded) {
 			struct swz_report_edge *edge = swz_report_edge_at(
 				report,
 				j->contexts->items[context->parent].function,
 				context->function, context->place);
 
-			if (context->topmost)
-				edge->inclusive_ns = swz_add(
-					edge->inclusive_ns,
-					context->inclusive_ns);
+			if (!context->topmost)
+				continue;
+			edge->inclusive_ns = swz_add(edge->inclusive_ns,
+						     context->inclusive_ns);
+			edge->waiting_ns = swz_add(
+				edge->waiting_ns,
+				context->inclusive_waiting_ns);
 		}
 	}
 	sum_split(j);
@@ -471,32 +501,223 @@ static void sum_up(struct joining *j)
 	report->joined = true;
 }
 
+/* ---- counts of edges ---- */
+
+/* The part that counting cost, of the time in which CALLS calls were counted.
+ * In calls as short as the empty function's it is what was measured there, in
+ * calls of twice that length all. In the former the processor does the work of
+ * caller and function together, and beside the counting: up to the time of a
+ * call of the empty function may be either's. */
+static int64_t cost_of(struct counted *c, uint64_t calls,
+		       struct swz_call_costs costs)
+{
+	double own, whole, least, share, each;
+
+	if (!calls || !costs.counted)
+		return c->own_ns;
+	own = (double)c->own_ns / (double)calls;
+	whole = own + (double)c->self_ns / (double)calls;
+	each = (double)costs.counted / 1024;
+	least = each + (double)costs.plain / 1024;
+	share = (whole - least) / least;
+	share = share < 0 ? 0 : share > 1 ? 1 : share;
+	c->unsure_ns = (1 - share) * (least - each) * (double)calls;
+	if (own > each)
+		own = each + (own - each) * share;
+	return (int64_t)(own * (double)calls);
+}
+
+struct swz_counting *swz_counting_find(const struct swz_report *counts,
+				       const struct swz_contexts *sampled,
+				       struct swz_call_costs costs)
+{
+	struct swz_counting *counting = swz_allocate(1, sizeof(*counting));
+	const struct swz_context *items = sampled->items;
+	struct counted *all;
+	size_t count = 0, i;
+
+	for (i = 0; i < sampled->count; i++)
+		if (items[i].function >= count)
+			count = items[i].function + 1u;
+	all = swz_allocate(count + 1, sizeof(*all));
+	for (i = 1; i < sampled->count; i++) {
+		uint32_t parent = items[items[i].parent].function;
+
+		if (items[i].function == SWZ_CATALOG_COUNTING)
+			all[parent].own_ns = swz_add(all[parent].own_ns,
+						     items[i].self_ns);
+		else
+			all[items[i].function].self_ns = swz_add(
+				all[items[i].function].self_ns,
+				items[i].self_ns);
+	}
+	for (i = 0; i < count; i++)
+		if (all[i].own_ns)
+			all[i].kept_ns =
+				all[i].own_ns -
+				cost_of(&all[i],
+					i < counts->function_capacity
+						? counts->functions[i].calls
+						: 0,
+					costs);
+	*counting = (struct swz_counting){all, count};
+	return counting;
+}
+
+void swz_counting_again(struct swz_counting *counting)
+{
+	for (size_t i = 0; counting && i < counting->count; i++)
+		counting->functions[i].done_ns = 0;
+}
+
+void swz_counting_free(struct swz_counting *counting)
+{
+	if (counting)
+		free(counting->functions);
+	free(counting);
+}
+
+/* A context of counting leaves a part to its function: all of them together
+ * what is kept. */
+static int64_t keep(struct counted *c, int64_t ns)
+{
+	int64_t before = swz_scale(c->kept_ns, (uint64_t)c->done_ns,
+				   (uint64_t)c->own_ns);
+
+	c->done_ns = swz_add(c->done_ns, ns);
+	return swz_scale(c->kept_ns, (uint64_t)c->done_ns,
+			 (uint64_t)c->own_ns) -
+	       before;
+}
+
+/* Those of the counts as folded ones, then those of the samples with their
+ * times. */
+static void put_contexts_together(struct joining *j)
+{
+	const struct swz_contexts *counted = j->contexts;
+	const struct swz_contexts *sampled = j->sampled;
+	struct swz_contexts all;
+	uint32_t *to = swz_allocate(counted->count + sampled->count,
+				    sizeof(*to));
+	size_t i;
+
+	swz_contexts_begin(&all, counted->items[SWZ_CONTEXT_ROOT].function,
+			   true);
+	for (i = 1; i < counted->count; i++) {
+		const struct swz_context *from = &counted->items[i];
+
+		to[i] = swz_contexts_child(&all, to[from->parent],
+					   from->function, from->place, true);
+		swz_context_merge(&all.items[to[i]], from);
+	}
+	to[SWZ_CONTEXT_ROOT] = SWZ_CONTEXT_ROOT;
+	for (i = 0; i < sampled->count; i++) {
+		const struct swz_context *from = &sampled->items[i];
+		int64_t ns = from->self_ns;
+
+		if (from->function == SWZ_CATALOG_COUNTING) {
+			uint32_t of = sampled->items[from->parent].function;
+
+			to[i] = to[from->parent];
+			ns = keep(&j->counting->functions[of], from->self_ns);
+			j->result.left_out_ns = swz_add(
+				j->result.left_out_ns,
+				swz_sub(from->self_ns, ns));
+		} else if (i)
+			to[i] = swz_contexts_child(&all, to[from->parent],
+						   from->function, from->place,
+						   false);
+		all.items[to[i]].self_ns = swz_add(all.items[to[i]].self_ns,
+						   ns);
+		all.items[to[i]].self_waiting_ns = swz_add(
+			all.items[to[i]].self_waiting_ns,
+			from->self_waiting_ns);
+		j->result.samples = swz_add_count(j->result.samples,
+						  from->calls);
+		if (from->calls)
+			j->sampled_ns = swz_add(j->sampled_ns, ns);
+	}
+	free(to);
+	swz_contexts_free(j->contexts);
+	*j->contexts = all;
+}
+
+static void join_counts(struct joining *j)
+{
+	struct swz_report *report = j->report;
+	size_t i;
+
+	put_contexts_together(j);
+	begin(j);
+	swz_contexts_sum(j->contexts);
+	sum_up(j);
+	report->without_times = false;
+	report->calls_by_edge = true;
+	for (i = 0; i < report->function_capacity; i++) {
+		if (!report->functions[i].calls)
+			continue;
+		j->result.without += !report->functions[i].self_ns;
+		j->result.by_stacks += report->functions[i].self_ns != 0;
+	}
+}
+
+/* ---- either ---- */
+
+static void join_contexts(struct joining *j)
+{
+	uint32_t i;
+
+	begin(j);
+	list_recorded(j);
+	find_needed(j);
+	for (i = 1; i < j->sampled->count; i++)
+		find_way(j, i);
+	for (i = 0; i < j->sampled->count; i++)
+		take_time(j, i);
+	count_functions(j);
+	divide(j);
+	swz_contexts_sum(j->contexts);
+	sum_up(j);
+}
+
+/* Samples that are left out count, too. */
+static double variance_of(const struct joining *j, size_t function)
+{
+	double ns = (double)j->report->functions[function].self_ns;
+	double unsure = 0;
+
+	if (j->counting && function < j->counting->count) {
+		const struct counted *c = &j->counting->functions[function];
+
+		ns += (double)(c->own_ns - c->kept_ns);
+		unsure = c->unsure_ns;
+	}
+	return ns * (double)j->result.bound_ns + unsure * unsure;
+}
+
 struct swz_joined swz_join_times(struct swz_report *counts,
 				 struct swz_contexts *counted,
 				 struct swz_contexts *sampled,
-				 int64_t period_ns)
+				 int64_t period_ns,
+				 struct swz_counting *counting)
 {
-	struct joining j = {
-		.report = counts, .contexts = counted, .sampled = sampled};
-	uint32_t i;
+	struct joining j = {.report = counts,
+			    .contexts = counted,
+			    .sampled = sampled,
+			    .counting = counting};
 
-	begin(&j);
-	list_recorded(&j);
-	find_needed(&j);
-	for (i = 1; i < sampled->count; i++)
-		find_way(&j, i);
-	for (i = 0; i < sampled->count; i++)
-		take_time(&j, i);
-	count_functions(&j);
-	divide(&j);
-	swz_contexts_sum(counted);
-	sum_up(&j);
+	if (counts->without_times)
+		join_counts(&j);
+	else
+		join_contexts(&j);
 	j.result.bound_ns = j.result.samples
 				    ? j.sampled_ns / (int64_t)j.result.samples
 				    : period_ns;
 	if (j.result.bound_ns < 1)
 		j.result.bound_ns = 1;
 	counts->bound_ns = j.result.bound_ns;
+	for (size_t i = 0; i < counts->function_capacity; i++)
+		counts->functions[i].variance_ns = variance_of(&j, i);
 	swz_report_sort(counts);
 	swz_map_free(&j.children);
 	free(j.functions);

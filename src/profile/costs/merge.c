@@ -1,33 +1,645 @@
-/* What is added of a context is its self time in ns, without the hooks' cost,
- * as tables show it: those add up exactly, where ticks of several clocks and
- * calls of several costs would not.
+/* A sum of profiles is one tree for all threads of a name. Modules, functions
+ * and places of each profile get numbers of the sum first, then its contexts
+ * are added. */
+
+#include "profile/costs/merge.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "util/arith.h"
+#include "util/memory.h"
+#include "profile/costs/call_tree.h"
+#include "profile/costs/report.h"
+#include "profile/file/inputs.h"
+#include "profile/file/ranks.h"
+#include "profile/file/reader.h"
+#include "profile/file/switches.h"
+
+/* --- the description ----------------------------------------------------- */
+
+/* A sum says more of its profiles than their costs: the command of the first,
+ * the labels that all have, and sums of what their headers count. */
+
+/* Labels that say how files were called: of a profile how its own was. */
+static bool is_called(const char *label)
+{
+	return strncmp(label, SWZ_LABEL_CALLED, strlen(SWZ_LABEL_CALLED)) == 0;
+}
+
+static void add_label(struct swz_merge *merge, const char *name,
+		      const char *value)
+{
+	swz_grow(&merge->labels, &merge->label_capacity,
+		 2 * merge->label_count + 1, sizeof(*merge->labels));
+	merge->labels[2 * merge->label_count] = swz_intern(&merge->strings,
+							   name);
+	merge->labels[2 * merge->label_count + 1] = swz_intern(&merge->strings,
+							       value);
+	merge->label_count++;
+}
+
+/* A sum keeps it by path (swz_profile_called); "": by several names, or its
+ * own.
+ */
+static void add_called(struct swz_merge *merge, const char *name,
+		       const char *called)
+{
+	for (size_t i = 0; i < merge->label_count; i++) {
+		const char **label = &merge->labels[2 * i];
+
+		if (strcmp(label[0], name) != 0)
+			continue;
+		if (strcmp(label[1], called) != 0)
+			label[1] = swz_intern(&merge->strings, "");
+		return;
+	}
+	add_label(merge, name, called);
+}
+
+static void take_called(struct swz_merge *merge,
+			const struct swz_profile *profile)
+{
+	const char *own = swz_profile_label(profile, SWZ_LABEL_CALLED);
+	char *name;
+
+	if (!(profile->header.flags & SWZ_FILE_MERGED)) {
+		name = swz_print("%s %s", SWZ_LABEL_CALLED,
+				 profile->executable);
+		add_called(merge, name, own ? own : "");
+		free(name);
+		return;
+	}
+	for (size_t i = 0; i < profile->label_count; i++)
+		if (is_called(profile->labels[2 * i]))
+			add_called(merge, profile->labels[2 * i],
+				   profile->labels[2 * i + 1]);
+}
+
+static void take_first(struct swz_merge *merge,
+		       const struct swz_profile *profile)
+{
+	size_t i;
+
+	merge->header = profile->header;
+	merge->header.flags &= SWZ_FILE_SAMPLES | SWZ_FILE_COUNTS;
+	merge->header.lost_calls = merge->header.samples = 0;
+	merge->header.lost_samples = merge->header.missed_samples = 0;
+	merge->header.cut_stacks = merge->header.broken_stacks = 0;
+	merge->header.unread_scripts = merge->header.lost_marks = 0;
+	merge->header.lost_values = 0;
+	merge->header.merged_profiles = merge->header.merged_threads = 0;
+	merge->executable = swz_intern(&merge->strings, profile->executable);
+	merge->cwd = swz_intern(&merge->strings, profile->cwd);
+	merge->arguments = swz_allocate(profile->argument_count + 1,
+					sizeof(*merge->arguments));
+	for (i = 0; i < profile->argument_count; i++)
+		merge->arguments[i] = swz_intern(&merge->strings,
+						 profile->arguments[i]);
+	merge->argument_count = profile->argument_count;
+	for (i = 0; i < profile->label_count; i++)
+		if (!is_called(profile->labels[2 * i]))
+			add_label(merge, profile->labels[2 * i],
+				  profile->labels[2 * i + 1]);
+}
+
+/* Keeps the labels that all profiles have. */
+static void take_labels(struct swz_merge *merge,
+			const struct swz_profile *profile)
+{
+	size_t kept = 0, i;
+
+	for (i = 0; i < merge->label_count; i++) {
+		const char **label = &merge->labels[2 * i];
+		const char *value = is_called(label[0])
+					    ? label[1]
+					    : swz_profile_label(profile,
+								label[0]);
+
+		if (!value || strcmp(value, label[1]) != 0)
+			continue;
+		memmove(&merge->labels[2 * kept++], label, 2 * sizeof(*label));
+	}
+	merge->label_count = kept;
+}
+
+static void add_header(struct swz_merge *merge,
+		       const struct swz_profile *profile)
+{
+	const struct swz_file_header *from = &profile->header;
+	struct swz_file_header *to = &merge->header;
+	bool merged = from->flags & SWZ_FILE_MERGED;
+
+	to->flags |= from->flags & (SWZ_FILE_FOLDED | SWZ_FILE_FILTERED);
+	to->lost_calls = swz_add_count(to->lost_calls, from->lost_calls);
+	to->samples = swz_add_count(to->samples, from->samples);
+	to->lost_samples = swz_add_count(to->lost_samples, from->lost_samples);
+	to->missed_samples = swz_add_count(to->missed_samples,
+					   from->missed_samples);
+	to->cut_stacks = swz_add_count(to->cut_stacks, from->cut_stacks);
+	to->broken_stacks = swz_add_count(to->broken_stacks,
+					  from->broken_stacks);
+	to->unread_scripts = swz_add_count(to->unread_scripts,
+					   from->unread_scripts);
+	to->sample_flags |= from->sample_flags;
+	if (from->full)
+		to->full = from->full;
+	if (from->start_realtime_ns < to->start_realtime_ns)
+		to->start_realtime_ns = from->start_realtime_ns;
+	if (from->root_pid != to->root_pid ||
+	    from->root_start != to->root_start) {
+		to->root_pid = 0;
+		to->root_start = 0;
+	}
+	to->merged_profiles = swz_add_count(to->merged_profiles,
+					    merged ? from->merged_profiles : 1);
+	to->merged_threads = swz_add_count(to->merged_threads,
+					   merged ? from->merged_threads
+						  : profile->thread_count);
+}
+
+static void merge_description(struct swz_merge *merge,
+			      const struct swz_profile *profile)
+{
+	if (!merge->executable)
+		take_first(merge, profile);
+	take_labels(merge, profile);
+	take_called(merge, profile);
+	add_header(merge, profile);
+}
+
+/* --- modules, functions, places ------------------------------------------ */
+
+/* Modules are the same as everywhere: by build-id, or by path where they have
+ * none. Code that lies in no file (made at run time, or a script's) has made-up
+ * addresses in each profile: there a function is known by its name. */
+
+#define NONE SWZ_INDEX_NONE
+#define NAMED_FUNCTION_BYTES 16u
+#define UNKNOWN_MODULE UINT64_MAX
+
+static bool is_same_file(const struct swz_merge_module *known,
+			 const struct swz_profile_module *module)
+{
+	const struct swz_module_record *a = &known->record;
+	const struct swz_module_record *b = &module->record;
+
+	if (a->build_id_bytes != b->build_id_bytes ||
+	    memcmp(a->build_id, b->build_id, b->build_id_bytes) != 0)
+		return false;
+	return strcmp(known->path, module->path) == 0 ||
+	       (b->build_id_bytes && a->end - a->start == b->end - b->start);
+}
+
+static uint32_t add_module(struct swz_merge *merge,
+			   const struct swz_profile_module *module)
+{
+	struct swz_merge_module *found;
+	uint32_t i;
+
+	for (i = 0; i < merge->module_count; i++)
+		if (is_same_file(&merge->modules[i], module))
+			return i;
+	swz_grow(&merge->modules, &merge->module_capacity, merge->module_count,
+		 sizeof(*merge->modules));
+	found = &merge->modules[merge->module_count];
+	*found = (struct swz_merge_module){
+		.path = swz_intern(&merge->strings, module->path),
+		.record = module->record,
+		.by_name = module->record.start >= SWZ_NO_FILE_START,
+		.next_address = NAMED_FUNCTION_BYTES};
+	return (uint32_t)merge->module_count++;
+}
+
+static void merge_names_begin(struct swz_merge_names *names,
+			      struct swz_merge *merge,
+			      struct swz_profile *profile)
+{
+	size_t i;
+
+	*names = (struct swz_merge_names){.merge = merge, .profile = profile};
+	names->modules = swz_allocate(profile->module_count,
+				      sizeof(*names->modules));
+	names->functions = swz_allocate(profile->function_count,
+					sizeof(*names->functions));
+	for (i = 0; i < profile->module_count; i++)
+		names->modules[i] = add_module(merge, &profile->modules[i]);
+	for (i = 0; i < profile->function_count; i++)
+		names->functions[i] = NONE;
+	for (i = 0; i < profile->symbol_count; i++) {
+		uint32_t *symbol = swz_map_at(&names->named,
+					      profile->symbols[i].module,
+					      profile->symbols[i].address);
+
+		if (*symbol == SWZ_MAP_NONE)
+			*symbol = (uint32_t)i;
+	}
+}
+
+static uint32_t add_function(struct swz_merge *merge, uint32_t module,
+			     uint64_t address,
+			     const struct swz_profile_function *from)
+{
+	swz_grow(&merge->functions, &merge->function_capacity,
+		 merge->function_count, sizeof(*merge->functions));
+	merge->functions[merge->function_count] = (struct swz_merge_function){
+		.module = module,
+		.address = address,
+		.size = from->size,
+		.status = from->status,
+		.flags = from->flags};
+	return (uint32_t)merge->function_count++;
+}
+
+static uint32_t function_by_name(struct swz_merge *merge, uint32_t module,
+				 const char *name,
+				 const struct swz_profile_function *from)
+{
+	uint32_t *found;
+
+	name = swz_intern(&merge->strings, name);
+	found = swz_map_at(&merge->by_name, module, (uintptr_t)name);
+	if (*found == SWZ_MAP_NONE) {
+		*found = add_function(merge, module,
+				      merge->modules[module].next_address,
+				      from);
+		merge->modules[module].next_address += NAMED_FUNCTION_BYTES;
+	}
+	return *found;
+}
+
+static uint32_t find_function(struct swz_merge_names *names,
+			      const struct swz_profile_function *from)
+{
+	struct swz_merge *merge = names->merge;
+	uint32_t module = NONE, symbol, *found;
+
+	if (from->module != NONE)
+		module = names->modules[from->module];
+	if (module != NONE && merge->modules[module].by_name) {
+		symbol = swz_map_get(&names->named, from->module,
+				     from->address);
+		return function_by_name(
+			merge, module,
+			symbol == SWZ_MAP_NONE
+				? "[unknown]"
+				: names->profile->symbols[symbol].name,
+			from);
+	}
+	/* they come in the order of another profile's, mostly */
+	if (++names->last < merge->function_count &&
+	    merge->functions[names->last].module == module &&
+	    merge->functions[names->last].address == from->address)
+		return names->last;
+	found = swz_map_at(&merge->by_address,
+			   module == NONE ? UNKNOWN_MODULE : module,
+			   from->address);
+	if (*found == SWZ_MAP_NONE)
+		*found = add_function(merge, module, from->address, from);
+	names->last = *found;
+	return *found;
+}
+
+uint32_t swz_merge_function(struct swz_merge_names *names, uint32_t index)
+{
+	const struct swz_profile_function *from =
+		&names->profile->functions[index];
+	struct swz_merge_function *to;
+
+	if (names->functions[index] == NONE)
+		names->functions[index] = find_function(names, from);
+	to = &names->merge->functions[names->functions[index]];
+	if (from->name)
+		to->asked = swz_intern(&names->merge->strings, from->name);
+	if (!(from->flags & SWZ_FUNCTION_IMPORT))
+		to->flags &= (uint16_t)~SWZ_FUNCTION_IMPORT;
+	return names->functions[index];
+}
+
+/* Where a call returns to: sets the node's site_module and site. */
+static void merge_site(struct swz_merge_names *names, uint64_t call_site,
+		       struct swz_merge_node *node)
+{
+	const struct swz_profile *profile = names->profile;
+	uint32_t module, *cached;
+
+	node->site_module = NONE;
+	node->site = SWZ_CALL_SITE_TAIL;
+	if (call_site == SWZ_CALL_SITE_TAIL)
+		return;
+	cached = swz_map_at(&names->sites, call_site >> 12, 0);
+	if (*cached == SWZ_MAP_NONE ||
+	    !swz_profile_module_holds(profile, *cached, call_site))
+		*cached = swz_profile_module_at(profile, call_site);
+	module = *cached;
+	node->site = 1; /* of no module */
+	if (module == NONE ||
+	    names->merge->modules[names->modules[module]].by_name)
+		return;
+	node->site_module = names->modules[module];
+	node->site = call_site - profile->modules[module].record.load_bias;
+}
+
+/* ------------------------------------------------------ embedded names */
+
+/* Addresses of functions in no file are others in the sum; NONE there: it was
+ * not called. */
+static bool translate(const struct swz_merge_names *names, uint32_t module,
+		      uint64_t *address)
+{
+	struct swz_merge *merge = names->merge;
+	uint32_t symbol, function;
+
+	if (!merge->modules[names->modules[module]].by_name)
+		return true;
+	symbol = swz_map_get(&names->named, module, *address);
+	if (symbol == SWZ_MAP_NONE)
+		return false;
+	function = swz_map_get(
+		&merge->by_name, names->modules[module],
+		(uintptr_t)swz_intern(&merge->strings,
+				      names->profile->symbols[symbol].name));
+	if (function == SWZ_MAP_NONE)
+		return false;
+	*address = merge->functions[function].address;
+	return true;
+}
+
+static void add_symbol(struct swz_merge_names *names,
+		       const struct swz_profile_symbol *from)
+{
+	struct swz_merge *merge = names->merge;
+	uint32_t module = names->modules[from->module], *found;
+	uint64_t address = from->address;
+	const char *name = swz_intern(&merge->strings, from->name);
+
+	if (!translate(names, from->module, &address))
+		return;
+	found = swz_map_at(&merge->by_symbol, (uint64_t)module << 48 ^ address,
+			   (uintptr_t)name);
+	if (*found != SWZ_MAP_NONE)
+		return;
+	*found = (uint32_t)merge->symbol_count;
+	swz_grow(&merge->symbols, &merge->symbol_capacity, merge->symbol_count,
+		 sizeof(*merge->symbols));
+	merge->symbols[merge->symbol_count++] = (struct swz_merge_symbol){
+		.module = module,
+		.number = from->number,
+		.languages = from->languages,
+		.address = address,
+		.size = from->size,
+		.name = name,
+		.file = swz_intern(&merge->strings, from->file)};
+}
+
+static void add_line(struct swz_merge_names *names,
+		     const struct swz_profile_line *from)
+{
+	struct swz_merge *merge = names->merge;
+	uint32_t module = names->modules[from->module], *found;
+	uint64_t address = from->address;
+
+	if (!translate(names, from->module, &address))
+		return;
+	found = swz_map_at(&merge->by_line, module, address);
+	if (*found != SWZ_MAP_NONE)
+		return;
+	*found = (uint32_t)merge->line_count;
+	swz_grow(&merge->lines, &merge->line_capacity, merge->line_count,
+		 sizeof(*merge->lines));
+	merge->lines[merge->line_count++] = (struct swz_merge_line){
+		.module = module,
+		.line = from->line,
+		.outer_line = from->outer_line,
+		.address = address,
+		.file = swz_intern(&merge->strings, from->file),
+		.inlined = swz_intern(&merge->strings, from->inlined)};
+}
+
+/* Takes over the names that the profile holds, of functions that were asked
+ * for, and of calls. */
+static void merge_names_end(struct swz_merge_names *names)
+{
+	size_t i;
+
+	for (i = 0; i < names->profile->symbol_count; i++)
+		add_symbol(names, &names->profile->symbols[i]);
+	for (i = 0; i < names->profile->line_count; i++)
+		add_line(names, &names->profile->lines[i]);
+	free(names->modules);
+	free(names->functions);
+	swz_map_free(&names->named);
+	swz_map_free(&names->sites);
+}
+
+/* --- ranks --------------------------------------------------------------- */
+
+/* A sum of profiles keeps what each rank of a parallel program has spent in
+ * each function. The trees of a sum do not tell ranks apart. */
+
+/* Each rank's costs are packed at any time but when something is added to them:
+ * there may be thousands, and most of them are of one profile. */
+
+/* ---- of one rank ---- */
+
+/* For one profile; zero-initialise it. */
+struct swz_merge_costs {
+	struct swz_rank_cost *items; /* `thread` is the sum's, `function` the
+				      * catalog's */
+	size_t count, capacity;
+};
+
+/* Takes the host of the process with the least number. */
+static struct swz_merge_rank *rank_at(struct swz_merge *merge, uint32_t rank,
+				      int32_t pid, const char *host)
+{
+	uint32_t *found = swz_map_at(&merge->by_rank, rank, 0);
+	struct swz_merge_rank *to;
+
+	host = swz_intern(&merge->strings, host);
+	if (*found == SWZ_MAP_NONE) {
+		*found = (uint32_t)merge->rank_count;
+		swz_grow(&merge->ranks, &merge->rank_capacity,
+			 merge->rank_count, sizeof(*merge->ranks));
+		merge->ranks[merge->rank_count++] = (struct swz_merge_rank){
+			.rank = rank, .pid = pid, .host = host};
+	}
+	to = &merge->ranks[*found];
+	if (pid < to->pid ||
+	    (pid == to->pid &&
+	     strcmp(host ? host : "", to->host ? to->host : "") < 0)) {
+		to->pid = pid;
+		to->host = host;
+	}
+	return to;
+}
+
+/* COSTS have the numbers of the chunk; frees them. */
+static void add_rank_costs(struct swz_merge_rank *to,
+			   struct swz_rank_cost *costs, size_t count)
+{
+	size_t all = count + to->cost_count;
+
+	if (to->cost_count) {
+		costs = swz_reallocate(costs, all, sizeof(*costs));
+		/* (it is what was packed here) */
+		if (!swz_rank_costs_unpack(to->packed, to->bytes, costs + count,
+					   to->cost_count))
+			all = count;
+	}
+	to->cost_count = (uint32_t)swz_rank_costs_sort(costs, all);
+	free(to->packed);
+	to->packed = swz_rank_costs_pack(costs, to->cost_count, &to->bytes);
+	free(costs);
+}
+
+/* ---- a process ---- */
+
+/* Notes what REPORT, which is of one thread, has. */
+static void merge_costs_note(struct swz_merge_costs *costs, uint32_t thread,
+			     const struct swz_report *report)
+{
+	uint32_t i;
+
+	for (i = 0; i < report->function_capacity; i++) {
+		const struct swz_report_function *of = &report->functions[i];
+
+		if (!of->present)
+			continue;
+		swz_grow(&costs->items, &costs->capacity, costs->count,
+			 sizeof(*costs->items));
+		costs->items[costs->count++] = (struct swz_rank_cost){
+			.thread = thread,
+			.function = i,
+			.calls = of->calls,
+			.self_ns = of->self_ns,
+			.inclusive_ns = of->inclusive_ns};
+	}
+}
+
+/* By the catalog's functions: one of the profile's that stands for it. */
+static uint32_t *invert(const struct swz_binding *binding)
+{
+	size_t count = binding->catalog->function_count;
+	uint32_t *functions = swz_allocate(count, sizeof(*functions));
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		functions[i] = NONE;
+	for (i = binding->profile->function_count; i-- > 0;)
+		if (binding->functions[i] != NONE)
+			functions[binding->functions[i]] = (uint32_t)i;
+	return functions;
+}
+
+/* NONE: none of the profile's (nothing is spent in those that are unknown). */
+static uint32_t number_of(struct swz_merge_names *names, uint32_t function,
+			  const uint32_t *functions)
+{
+	switch (function) {
+	case SWZ_CATALOG_OUTSIDE:
+		return UINT32_MAX - SWZ_FUNCTION_ROOT;
+	case SWZ_CATALOG_UNTRACED:
+		return UINT32_MAX - SWZ_FUNCTION_UNTRACED;
+	case SWZ_CATALOG_KERNEL:
+		return UINT32_MAX - SWZ_FUNCTION_KERNEL;
+	case SWZ_CATALOG_UNSAMPLED:
+		return UINT32_MAX - SWZ_FUNCTION_UNSAMPLED;
+	case SWZ_CATALOG_COUNTING:
+		return UINT32_MAX - SWZ_FUNCTION_COUNTING;
+	default:
+		if (functions[function] == NONE)
+			return NONE;
+		return swz_merge_function(names, functions[function]) +
+		       SWZ_RANK_SPECIAL;
+	}
+}
+
+/* All threads of a process with a rank were noted: adds it. Frees COSTS. */
+static void merge_add_rank(struct swz_merge_names *names,
+			   const struct swz_binding *binding,
+			   struct swz_merge_costs *costs)
+{
+	const struct swz_profile *profile = names->profile;
+	uint32_t *functions = invert(binding);
+	struct swz_merge_rank *rank = rank_at(
+		names->merge, swz_profile_rank(profile), profile->header.pid,
+		swz_profile_label(profile, "host"));
+	size_t kept = 0, i;
+
+	for (i = 0; i < costs->count; i++) {
+		costs->items[kept] = costs->items[i];
+		costs->items[kept].function = number_of(
+			names, costs->items[i].function, functions);
+		kept += costs->items[kept].function != NONE;
+	}
+	rank->processes = swz_add_count(rank->processes,
+					swz_profile_ranked_processes(profile));
+	add_rank_costs(rank, costs->items, kept);
+	free(functions);
+	*costs = (struct swz_merge_costs){0};
+}
+
+/* ---- a sum ---- */
+
+/* Adds those of a profile that is a sum, if it has any; they are whole.
+ * THREADS: this sum's, by the profile's. */
+static void merge_add_ranks(struct swz_merge_names *names,
+			    const uint32_t *threads)
+{
+	struct swz_profile *profile = names->profile;
+	uint32_t j;
+	size_t i;
+
+	for (i = 0; profile->ranks && i < profile->ranks->count; i++) {
+		const struct swz_summed_rank *from = &profile->ranks->items[i];
+		struct swz_rank_cost *costs = swz_profile_rank_costs(profile,
+								     i);
+		struct swz_merge_rank *rank = rank_at(names->merge, from->rank,
+						      from->pid, from->host);
+
+		rank->processes = swz_add_count(rank->processes,
+						from->processes);
+		for (j = 0; costs && j < from->cost_count; j++) {
+			struct swz_rank_cost *cost = &costs[j];
+
+			cost->thread = threads[cost->thread];
+			cost->function =
+				cost->function >= SWZ_RANK_LEAST_SPECIAL
+					? UINT32_MAX - cost->function
+					: swz_merge_function(names,
+							     cost->function) +
+						  SWZ_RANK_SPECIAL;
+		}
+		if (costs)
+			add_rank_costs(rank, costs, from->cost_count);
+	}
+}
+
+/* --- the tree ------------------------------------------------------------ */
+
+/* Contexts are added by their self time in ns, without the hooks' cost, as
+ * tables show it: those add up exactly, where ticks of several clocks and calls
+ * of several costs would not.
  *
  * Calls whose caller's context is not known (--max-memory) are added below a
  * context of that caller which stands beneath the root. */
 
-#include "profile/costs/merge.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "profile/costs/aggregate.h"
-#include "profile/costs/merge_description.h"
-#include "profile/costs/merge_names.h"
-#include "profile/costs/merge_ranks.h"
-#include "profile/costs/tree.h"
-#include "profile/file/kind.h"
-#include "profile/file/ranks.h"
-#include "profile/file/thread_times.h"
-#include "profile/support/arith.h"
-#include "profile/support/memory.h"
-
-#define NONE SWZ_INDEX_NONE
+/* A node's function is an index of swz_merge.functions, or one of these: its
+ * number in a profile (SWZ_FUNCTION_KERNEL and the like). */
+#define SWZ_MERGE_SPECIAL 0xfffffff0u
 #define ANOTHER_CONTEXT \
 	(1ull << 63) /* in the key of a node: its time is there */
 
 struct extremes {
 	int64_t min_ticks, max_ticks; /* of calls that have ended; 0: none */
 	bool taken;                   /* what is shown of calls that have not */
+	/* inclusive, of all its nodes, and of those whose part is taken */
+	int64_t ticks, ticks_done;
 };
 
 struct adding {
@@ -151,7 +763,7 @@ static uint32_t place_of(struct adding *adding, uint32_t index)
 			       : adding->places[node->parent];
 	if (node->context != index && !folded)
 		wanted.context = adding->places[node->context];
-	swz_merge_site(&adding->names, node->call_site, &wanted);
+	merge_site(&adding->names, node->call_site, &wanted);
 	return node_of(adding->thread, &wanted);
 }
 
@@ -176,8 +788,9 @@ static int64_t ns_of(const struct adding *adding, int64_t ticks)
 	return swz_profile_ns(adding->names.profile, ticks);
 }
 
-/* The shortest and the longest call of each function, before and after the
- * hooks' cost is taken from them: those of its contexts are in proportion. */
+/* The inclusive time, and the shortest and the longest call, of each function,
+ * before and after the hooks' cost is taken from them: those of its contexts
+ * are in proportion. */
 static void find_extremes(struct adding *adding)
 {
 	size_t i;
@@ -188,6 +801,10 @@ static void find_extremes(struct adding *adding)
 		const struct swz_tree_node *node = &adding->tree->nodes[i];
 		struct extremes *of = extremes_of(adding, node);
 
+		if (of)
+			of->ticks = swz_add(
+				of->ticks,
+				swz_tree_inclusive(adding->tree, node));
 		if (of && node->min_ticks &&
 		    (!of->min_ticks || node->min_ticks < of->min_ticks))
 			of->min_ticks = node->min_ticks;
@@ -224,26 +841,47 @@ static void add_extremes(const struct adding *adding,
 		to->max_ns = max;
 }
 
+/* The node's part of its function's inclusive time, as that is shown: so that
+ * the parts add up to it. */
+static int64_t inclusive_part(const struct adding *adding,
+			      const struct swz_tree_node *node)
+{
+	int64_t ticks = swz_tree_inclusive(adding->tree, node), before, after;
+	struct extremes *of = extremes_of(adding, node);
+	const struct swz_report_function *function;
+	int64_t shown;
+
+	if (!of)
+		return ns_of(adding, ticks);
+	if (!of->ticks)
+		return 0;
+	function = &adding->report->functions[of - adding->extremes];
+	shown = swz_add(function->inclusive_ns, function->inclusive_waiting_ns);
+	before = swz_scale(of->ticks_done, (uint64_t)shown,
+			   (uint64_t)of->ticks);
+	of->ticks_done = swz_add(of->ticks_done, ticks);
+	after = swz_scale(of->ticks_done, (uint64_t)shown, (uint64_t)of->ticks);
+	return after - before;
+}
+
 static void add_costs(const struct adding *adding, uint32_t index,
 		      struct swz_merge_node *to)
 {
 	const struct swz_tree_node *node = &adding->tree->nodes[index];
+	int64_t inclusive_ns = inclusive_part(adding, node);
 
 	to->calls = swz_add_count(to->calls, node->calls);
 	to->unwound = swz_add_count(to->unwound, node->unwound);
 	if (node->uncounted)
 		to->flags |= SWZ_NODE_RESUMED;
 	if (node->context == index) {
-		to->ns = swz_add(to->ns, node->self_ns);
+		to->ns = swz_add(to->ns,
+				 swz_add(node->self_ns, node->self_waiting_ns));
 		to->waiting_ns = swz_add(to->waiting_ns, node->self_waiting_ns);
 	} else if (to->context != (uint32_t)(to - adding->thread->nodes)) {
-		to->ns = swz_add(
-			to->ns,
-			ns_of(adding, swz_tree_inclusive(adding->tree, node)));
+		to->ns = swz_add(to->ns, inclusive_ns);
 	}
-	to->outer_ns = swz_add(
-		to->outer_ns,
-		ns_of(adding, swz_tree_inclusive(adding->tree, node)));
+	to->outer_ns = swz_add(to->outer_ns, inclusive_ns);
 	add_extremes(adding, node, to);
 }
 
@@ -302,12 +940,16 @@ static uint32_t add_thread(struct swz_merge_names *names,
 	*names = adding.names;
 	adding.thread->raw_ns = swz_add(
 		adding.thread->raw_ns,
-		swz_profile_ns(names->profile, tree.total_ticks));
+		swz_profile_ns(names->profile,
+			       tree.counts
+				       ? (int64_t)(thread->last_ticks -
+						   thread->record.start_ticks)
+				       : tree.total_ticks));
 	adding.thread->processor_ns = swz_add(adding.thread->processor_ns,
 					      times.processor_ns);
 	adding.thread->processor_known |= times.known;
 	if (costs)
-		swz_merge_costs_note(costs, place, &report);
+		merge_costs_note(costs, place, &report);
 	swz_report_free(&report);
 	swz_tree_free(&tree);
 	return place;
@@ -328,14 +970,14 @@ static void add_threads(struct swz_merge *merge, struct swz_profile *profile)
 
 	swz_catalog_begin(&catalog, &options);
 	swz_catalog_bind(&binding, &catalog, profile);
-	swz_merge_names_begin(&names, merge, profile);
+	merge_names_begin(&names, merge, profile);
 	for (i = 0; i < profile->thread_count; i++)
 		places[i] = add_thread(&names, &binding, i,
 				       has_rank ? &costs : NULL);
 	if (has_rank)
-		swz_merge_add_rank(&names, &binding, &costs);
-	swz_merge_add_ranks(&names, places);
-	swz_merge_names_end(&names);
+		merge_add_rank(&names, &binding, &costs);
+	merge_add_ranks(&names, places);
+	merge_names_end(&names);
 	free(places);
 	swz_binding_free(&binding);
 	swz_catalog_free(&catalog);
@@ -396,13 +1038,15 @@ enum swz_merge_status swz_merge_add(struct swz_merge *merge,
 	if (!swz_profile_ranks_are_whole(profile))
 		return SWZ_MERGE_DAMAGED;
 	if (merge->executable &&
-	    swz_kind_of(&merge->header) != swz_kind_of(&profile->header))
+	    (swz_kind_of(&merge->header) != swz_kind_of(&profile->header) ||
+	     (merge->header.sample_flags ^ profile->header.sample_flags) &
+		     SWZ_SAMPLES_OF_WAITING))
 		return SWZ_MERGE_KIND;
 	for (i = 0; i < count; i++)
 		known += *source_at(merge, &sources[i]) != SWZ_MAP_NONE;
 	if (known)
 		return known == count ? SWZ_MERGE_KNOWN : SWZ_MERGE_PARTLY;
-	swz_merge_description(merge, profile);
+	merge_description(merge, profile);
 	add_threads(merge, profile);
 	for (i = 0; i < count; i++)
 		add_source(merge, &sources[i]);

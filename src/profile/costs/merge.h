@@ -12,13 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/memory.h"
 #include "profile/file/reader.h"
-#include "profile/support/intern.h"
-#include "profile/support/map.h"
-
-/* A node's function is an index of swz_merge.functions, or one of these: its
- * number in a profile (SWZ_FUNCTION_KERNEL and the like). */
-#define SWZ_MERGE_SPECIAL 0xfffffff0u
 
 struct swz_merge_module {
 	const char *path;
@@ -69,13 +64,13 @@ struct swz_merge_thread {
 	bool processor_known;
 };
 
-/* What its processes have spent: see merge_ranks.h. */
+/* The costs of its processes. */
 struct swz_merge_rank {
 	uint32_t rank;
 	int32_t pid; /* the least of them, and its host */
 	const char *host;
 	uint64_t processes;
-	uint8_t *packed; /* rank_costs.h, numbers as in the chunk */
+	uint8_t *packed; /* ranks.h, numbers as in the chunk */
 	size_t bytes;
 	uint32_t cost_count;
 };
@@ -87,7 +82,7 @@ struct swz_merge {
 	const char **arguments;
 	size_t argument_count;
 	const char **labels; /* as in struct swz_profile */
-	size_t label_count;
+	size_t label_count, label_capacity;
 	struct swz_merge_module *modules;
 	size_t module_count, module_capacity;
 	struct swz_merge_function *functions;
@@ -112,7 +107,7 @@ enum swz_merge_status {
 	SWZ_MERGE_ADDED,
 	SWZ_MERGE_KNOWN,   /* it is in the sum already */
 	SWZ_MERGE_PARTLY,  /* the same of some of those that it is the sum of */
-	SWZ_MERGE_KIND,    /* its figures are of another kind: kind.h */
+	SWZ_MERGE_KIND,    /* its figures are of another kind: inputs.h */
 	SWZ_MERGE_SAMPLED, /* --timing sampled: estimates are not added */
 	SWZ_MERGE_DAMAGED  /* a sum, of which not all ranks can be read */
 };
@@ -121,5 +116,22 @@ enum swz_merge_status {
 enum swz_merge_status swz_merge_add(struct swz_merge *merge,
 				    struct swz_profile *profile) SWZ_MUST_CHECK;
 void swz_merge_free(struct swz_merge *merge);
+
+/* --- modules, functions, places ------------------------------------------ */
+
+/* Modules, functions and call sites of a profile, in a sum of profiles. */
+
+struct swz_merge_names {
+	struct swz_merge *merge;
+	struct swz_profile *profile;
+	uint32_t *modules;    /* the profile's index to the sum's */
+	uint32_t *functions;  /* the same; SWZ_INDEX_NONE: not asked for yet */
+	uint32_t last;        /* function that was found */
+	struct swz_map named; /* (module of the profile, address): symbol */
+	struct swz_map sites; /* call sites by page: module of the profile */
+};
+
+/* INDEX is into the profile's functions. */
+uint32_t swz_merge_function(struct swz_merge_names *names, uint32_t index);
 
 #endif

@@ -1,23 +1,56 @@
 #ifndef SWZ_PROFILE_COSTS_REPORT_H
 #define SWZ_PROFILE_COSTS_REPORT_H
 
-/* Functions and the calls between them, in ns: what flat and callgrind outputs
- * show. A report holds any number of threads, of one file or of several. It is
- * empty when it is all zeros. */
+/* The places of a function that samples hit. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/costs/hits.h"
-#include "profile/support/map.h"
+#include "util/arith.h"
+#include "util/memory.h"
+#include "profile/costs/call_tree.h"
+#include "profile/names/catalog.h"
+
+struct swz_hit {
+	uint32_t function; /* of the catalog */
+	uint32_t place;    /* of the catalog, known */
+	uint64_t samples;
+	int64_t self_ns; /* of the function's */
+	int64_t self_waiting_ns;
+};
+
+struct swz_hits {
+	bool wanted; /* to be set before anything is added, or nothing is */
+	struct swz_hit *items;
+	size_t count, capacity;
+	struct swz_map index; /* (function, place) */
+};
+
+/* True if a node is what hit the function of CALLER, its parent, itself. */
+bool swz_hits_are_of(const struct swz_tree *tree,
+		     const struct swz_tree_node *node);
+
+/* The place that such a node's samples hit. */
+uint32_t swz_hits_place(struct swz_binding *binding,
+			const struct swz_tree_node *node);
+
+/* --- functions and edges ------------------------------------------------- */
+
+/* Functions and the calls between them, in ns: what flat and callgrind outputs
+ * show. Running and waiting are apart: what a time holds of a thread whose
+ * waiting is known is what it ran; of other threads it is all. A report holds
+ * any number of threads, of one file or of several. It is empty when it is all
+ * zeros. */
 
 struct swz_report_function {
 	bool present;         /* appears in this report, if only as a caller */
 	bool uncounted;       /* joined: its calls were not recorded */
 	uint64_t calls;       /* samples: that hit the function itself */
 	uint64_t unwound;     /* of these, ended by an exception */
-	double variance_ns;   /* of self_ns, where only some calls were timed */
+	double variance_ns;   /* of self_ns, where only some calls were timed,
+			       * or it stands for samples: these are a Poisson
+			       * process */
 	int64_t self_ns;      /* all of them add up to total_ns */
 	int64_t inclusive_ns; /* <= total_ns */
 	/* Contexts were folded: inclusive_ns is more than what lies below the
@@ -29,7 +62,7 @@ struct swz_report_function {
 	 * where activations count no call: resumed ones, a range of time). */
 	int64_t min_ns;
 	int64_t max_ns;
-	/* Of these times: what it did not run, as far as known; see
+	/* Beside these times: what it did not run, as far as known; see
 	 * knows_waiting. */
 	int64_t self_waiting_ns;
 	int64_t inclusive_waiting_ns;
@@ -40,8 +73,10 @@ struct swz_report_edge {
 	uint32_t callee;
 	uint32_t place;       /* of the catalog */
 	uint64_t calls;       /* samples: of it and of what lies below */
-	int64_t inclusive_ns; /* see inclusive.h */
-	int64_t waiting_ns;   /* of that */
+	int64_t inclusive_ns; /* see thread_sums.h */
+	int64_t waiting_ns;   /* beside that */
+	uint64_t jumps;       /* counted calls that came through a jump: of what
+			       * the caller calls there (-m count) */
 };
 
 struct swz_report {
@@ -53,28 +88,42 @@ struct swz_report {
 	struct swz_map edge_index;
 	bool without_edges; /* to be set if nobody wants them; they take most of
 			     * the work */
-	bool knows_waiting; /* of a thread at least: by context switches, or
-			     * since calls that wait (waiting_calls.h) were
-			     * recorded, if any were made: there are imports */
-	bool knows_switches; /* of a thread at least by the former */
-	bool sampled;        /* times are estimates, in some thread at least */
-	bool samples;        /* what is called calls here are samples */
+	bool knows_waiting; /* of a thread at least: by context switches, by
+			     * looking at it, or since calls that wait
+			     * (catalog.c) were recorded, if any were made:
+			     * there are imports */
+	bool knows_switches;  /* of a thread at least by the former */
+	bool records_waiting; /* of a thread at least it was asked for: by
+			       * --switches or --imports */
+	bool sampled;         /* times are estimates, in some thread at least */
+	bool samples;         /* what is called calls here are samples */
+	bool without_times;   /* -m count: all times are 0, and not known */
 	/* Calls are of one run, times of another, which was sampled: see
 	 * joined.h. A time of 0 then means less than bound_ns. */
 	bool joined;
-	size_t thread_count;       /* that were there in the range of time */
+	bool calls_by_edge;  /* joined: of functions and edges. Contexts that
+			      * have time have no count, and the others no
+			      * time */
+	size_t thread_count; /* that were there in the range of time */
 	uint64_t missing_switches; /* there was more waiting than is known */
 	uint64_t silent_threads; /* of which no waiting is known, not even that
 				  * there was none */
+	uint64_t unseen_threads; /* of these: their switches are recorded, but
+				  * too much came after the last look */
 	/* Before the first thread: times are multiples of so many ns, which
 	 * takes nothing from what is said of their sums; 0: of one. */
 	int64_t unit_ns;
+	double hook_ns; /* that a call's hooks cost, where it was taken from
+			 * times; 0: it was not */
 	struct swz_hits hits; /* of samples, if they are wanted */
 	int64_t bound_ns;
-	int64_t total_ns;
-	uint64_t not_shown;        /* calls, or samples, of what a view hides:
-				    * their time is their callers' */
-	int64_t raw_ns;            /* the threads' time, with the hooks' cost */
+	int64_t total_ns;    /* what self_ns add up to */
+	int64_t waiting_ns;  /* what self_waiting_ns add up to */
+	int64_t unplaced_ns; /* of total_ns: waiting, too, but it is not known
+			      * where */
+	uint64_t not_shown;  /* calls, or samples, of what a view hides:
+			      * their time is their callers' */
+	int64_t raw_ns;      /* the threads' time, with the hooks' cost */
 	uint64_t folded_recursion; /* calls that go on in a context further up
 				    */
 	uint64_t dropped_nodes;
@@ -92,7 +141,34 @@ struct swz_report_edge *swz_report_edge_at(struct swz_report *report,
 /* Adds a report without edges to another one, which has none either. */
 void swz_report_merge(struct swz_report *to, const struct swz_report *from);
 
-/* Of how many functions the inclusive time is not the sum over contexts. */
+/* The cost of the hooks, which is in no other time. */
+static inline int64_t swz_report_cost(const struct swz_report *report)
+{
+	int64_t shown = swz_add(report->total_ns, report->waiting_ns);
+
+	return report->raw_ns > shown ? report->raw_ns - shown : 0;
+}
+
+/* Self times have a variance. */
+static inline bool swz_report_is_estimated(const struct swz_report *report)
+{
+	return report->sampled || report->samples || report->joined;
+}
+
+/* The function's calls are so short that the hooks, of which the cost varies
+ * from call to call, may have changed its running time by as much. What it
+ * waited, or was ready and had no processor, says nothing about that. */
+static inline bool swz_is_rough(const struct swz_report *report,
+				const struct swz_report_function *function)
+{
+	const double hooks = 3;
+
+	return function->calls && function->self_ns &&
+	       (double)function->self_ns <
+		       hooks * report->hook_ns * (double)function->calls;
+}
+
+/* The number of functions whose inclusive time is not the sum over contexts. */
 size_t swz_report_split(const struct swz_report *report);
 
 /* Sorts the edges by caller, callee and place, and the hits. */
@@ -103,5 +179,15 @@ void swz_report_free(struct swz_report *report);
 /* The function's costs; zeros if it does not appear. */
 struct swz_report_function swz_report_function(const struct swz_report *report,
 					       uint32_t function);
+
+/* --- adding a thread ----------------------------------------------------- */
+
+/* From context trees to a report. */
+
+/* Adds a thread, and sets the tree's self_ns and below_ns. REPORT is
+ * zero-initialised before the first; all threads of a report belong to bindings
+ * of the same catalog. */
+void swz_report_add(struct swz_report *report, struct swz_binding *binding,
+		    struct swz_tree *tree);
 
 #endif

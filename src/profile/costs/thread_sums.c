@@ -1,17 +1,28 @@
+/* One thread's tree is summed by function and by call: in ticks for what its
+ * nodes say, in ns for inclusive times, which are sums of rounded self times.
+ */
+
+#include "profile/costs/thread_sums.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "util/arith.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/costs/call_tree.h"
+#include "profile/names/catalog.h"
+
+/* --- one thread, in ticks ------------------------------------------------ */
+
 /* Hidden contexts count for the nearest shown function above them. A folded
  * node's time was spent in a context that is not known but within the function
  * that holds its call site; it is taken from that function's self time.
  *
  * A context without calls and time was not there in the range of time that was
  * asked for: it makes no row. */
-
-#include "profile/costs/thread_sums.h"
-
-#include <stdlib.h>
-
-#include "profile/support/arith.h"
-#include "profile/support/memory.h"
-#include "profile/support/progress.h"
 
 #define NO_EDGE UINT32_MAX
 
@@ -144,13 +155,15 @@ static uint32_t take_folded(struct swz_thread_sums *sums,
 	sum->taken = swz_add(sum->taken, swz_add(node->ticks, cost));
 	if (node->folded_caller == SWZ_INDEX_NONE && !is_hidden(node)) {
 		/* a viewer has to see that it is called by somebody */
-		if (sums->with_edges)
+		if (sums->with_edges && !sums->tree->counts)
 			edge_sum(sums, SWZ_CATALOG_OUTSIDE, SWZ_CATALOG_UNKNOWN,
 				 SWZ_PLACE_UNKNOWN)
 				->calls = 1;
 		swz_thread_sums_function(sums, SWZ_CATALOG_UNKNOWN);
 		caller = SWZ_CATALOG_UNKNOWN;
 	}
+	if (sums->tree->counts)
+		return caller; /* there are no times to be made disjoint */
 	swz_thread_sums_mark_recursive(sums, caller);
 	sums->folded |= node->calls || node->ticks;
 	return caller;
@@ -167,6 +180,9 @@ static void add_edge(struct swz_thread_sums *sums,
 	swz_thread_sums_function(
 		sums, caller); /* that an edge leads from has a row */
 	edge->calls = swz_add_count(edge->calls, node->calls);
+	if (sums->tree->counts &&
+	    swz_binding_is_jump(sums->binding, node->call_site, caller, callee))
+		edge->jumps = swz_add_count(edge->jumps, node->calls);
 	sums->edge_of[node - sums->tree->nodes] = (uint32_t)(edge -
 							     sums->edges);
 }
@@ -291,4 +307,108 @@ void swz_thread_sums_free(struct swz_thread_sums *sums)
 	free(sums->edge_of);
 	free(sums->function_index);
 	swz_map_free(&sums->edge_index);
+}
+
+/* --- inclusive times ----------------------------------------------------- */
+
+/* One walk over the contexts, parents first, which knows how often each
+ * function is on the path. */
+
+struct walk {
+	const struct swz_inclusive *in;
+	uint32_t *path; /* functions */
+	size_t capacity;
+	uint32_t depth;
+	uint32_t *times;  /* per function: how often it is on the path */
+	uint32_t *depths; /* per node: the path's length with it */
+};
+
+static void sum_below(struct swz_tree *tree)
+{
+	size_t i;
+
+	for (i = 0; i < tree->context_count; i++) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+
+		node->below_ns = node->self_ns;
+		node->below_waiting_ns = node->self_waiting_ns;
+		node->below_calls = node->calls;
+	}
+	for (i = tree->context_count; i-- > 1;) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+		struct swz_tree_node *parent = &tree->nodes[node->parent];
+
+		parent->below_ns = swz_add(parent->below_ns, node->below_ns);
+		parent->below_waiting_ns = swz_add(parent->below_waiting_ns,
+						   node->below_waiting_ns);
+		parent->below_calls = swz_add_count(parent->below_calls,
+						    node->below_calls);
+	}
+}
+
+static void leave(struct walk *walk, uint32_t depth)
+{
+	while (walk->depth > depth)
+		walk->times[walk->path[--walk->depth]]--;
+}
+
+/* Returns whether the function is topmost. */
+static bool enter(struct walk *walk, uint32_t function)
+{
+	swz_grow(&walk->path, &walk->capacity, walk->depth,
+		 sizeof(*walk->path));
+	walk->path[walk->depth++] = function;
+	return walk->times[function]++ == 0;
+}
+
+static void visit(struct walk *walk, uint32_t index)
+{
+	const struct swz_inclusive *in = walk->in;
+	const struct swz_tree_node *node = &in->tree->nodes[index];
+	struct swz_inclusive_sum *sum = &in->functions[in->shown[index]];
+	uint32_t edge = in->edges ? in->edges[index] : NO_EDGE;
+
+	if (!enter(walk, in->shown[index])) {
+		sum->recursive = true;
+		return;
+	}
+	sum->ns = swz_add(sum->ns, node->below_ns);
+	sum->waiting_ns = swz_add(sum->waiting_ns, node->below_waiting_ns);
+	sum->topmost_ticks = swz_add(sum->topmost_ticks,
+				     swz_tree_inclusive(in->tree, node));
+	sum->split |= node->top != index;
+	if (edge != NO_EDGE) {
+		struct swz_inclusive_edge *of = &in->edge_sums[edge];
+
+		of->ns = swz_add(of->ns, node->below_ns);
+		of->waiting_ns = swz_add(of->waiting_ns,
+					 node->below_waiting_ns);
+		of->samples = swz_add_count(of->samples, node->below_calls);
+	}
+}
+
+void swz_inclusive_derive(const struct swz_inclusive *inclusive)
+{
+	const struct swz_tree *tree = inclusive->tree;
+	struct walk walk = {.in = inclusive};
+	size_t i;
+
+	sum_below(inclusive->tree);
+	walk.times = swz_allocate(inclusive->function_count,
+				  sizeof(*walk.times));
+	walk.depths = swz_allocate(tree->count, sizeof(*walk.depths));
+	visit(&walk, SWZ_TREE_ROOT);
+	walk.depths[SWZ_TREE_ROOT] = walk.depth;
+	for (i = 1; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		const struct swz_tree_node *node = &tree->nodes[index];
+
+		leave(&walk, walk.depths[node->parent]);
+		if (!(node->flags & SWZ_NODE_HIDDEN))
+			visit(&walk, index);
+		walk.depths[index] = walk.depth;
+	}
+	free(walk.path);
+	free(walk.times);
+	free(walk.depths);
 }

@@ -1,10 +1,452 @@
+/* Writers of events get them thread by thread, without what options and the
+ * configuration leave out. */
+
 #include "profile/costs/trace.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "profile/support/memory.h"
-#include "profile/support/output.h"
-#include "profile/support/progress.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/costs/call_tree.h"
+#include "profile/costs/view.h"
+#include "profile/file/events.h"
+#include "profile/file/inputs.h"
+#include "profile/file/switches.h"
+#include "profile/file/values.h"
+#include "profile/flows/flows.h"
+#include "profile/names/catalog.h"
+#include "profile/names/function_rules.h"
+
+/* --- calls that the configuration leaves out ----------------------------- */
+
+/* A call's result is known at its end. Where a condition asks for that, the
+ * thread's events are read twice: first for the results, one bit for each such
+ * call. */
+
+struct swz_open_call {
+	uint32_t function; /* of the catalog */
+	size_t deepest;    /* how many calls may be open below the outermost */
+	size_t result;     /* while results are read: its number, + 1 */
+};
+
+static uint32_t function_of(struct swz_binding *binding,
+			    const struct swz_event *event)
+{
+	uint32_t function;
+
+	if (event->untraced)
+		return SWZ_CATALOG_UNTRACED;
+	function = swz_binding_function(
+		binding, event->function,
+		swz_profile_node(binding->profile, event->node)->function);
+	if (function >= binding->catalog->resolved)
+		swz_catalog_resolve(binding->catalog);
+	return function;
+}
+
+static const struct swz_settings *settings_of(struct swz_call_rules *calls,
+					      uint32_t function)
+{
+	return swz_rules_of(calls->rules, calls->binding->catalog, function);
+}
+
+static struct swz_open_call *push(struct swz_call_rules *calls,
+				  uint32_t function, size_t deepest)
+{
+	struct swz_open_call *call;
+
+	swz_grow(&calls->open, &calls->capacity, calls->depth,
+		 sizeof(*calls->open));
+	call = &calls->open[calls->depth++];
+	*call = (struct swz_open_call){function, deepest, 0};
+	return call;
+}
+
+/* ----------------------------------------------------------------- results */
+
+static bool asks_for_result(const struct swz_settings *settings)
+{
+	unsigned i;
+
+	for (i = 0; settings && i < settings->condition_count; i++)
+		if (settings->conditions[i]->kind == SWZ_IF_RESULT)
+			return true;
+	return false;
+}
+
+static bool results_hold(struct swz_call_rules *calls,
+			 const struct swz_settings *settings,
+			 const struct swz_call_values *values)
+{
+	enum swz_verdict verdict;
+	unsigned i;
+
+	for (i = 0; i < settings->condition_count; i++) {
+		if (settings->conditions[i]->kind != SWZ_IF_RESULT)
+			continue;
+		verdict = swz_values_decide(values, settings->conditions[i]);
+		calls->undecided += verdict == SWZ_UNDECIDED;
+		if (verdict == SWZ_FAILS)
+			return false;
+	}
+	return true;
+}
+
+static void note_begin(struct swz_call_rules *calls,
+		       const struct swz_event *event)
+{
+	uint32_t function = function_of(calls->binding, event);
+	struct swz_open_call *call = push(calls, function, 0);
+
+	if (!asks_for_result(settings_of(calls, function)))
+		return;
+	if (calls->result_count % 8192 == 0)
+		calls->results = swz_reallocate(
+			calls->results, calls->result_count / 8 + 1024, 1);
+	if (calls->result_count % 8 == 0)
+		calls->results[calls->result_count / 8] = 0xff;
+	call->result = ++calls->result_count;
+}
+
+static void note_end(struct swz_call_rules *calls,
+		     const struct swz_event *event)
+{
+	struct swz_call_values values;
+	struct swz_open_call *call;
+
+	if (!calls->depth)
+		return;
+	call = &calls->open[--calls->depth];
+	if (!call->result)
+		return;
+	if (!swz_values_of(calls->values, event, &values))
+		values.count = 0;
+	/* an exception is no result */
+	if (!results_hold(calls, settings_of(calls, call->function), &values))
+		calls->results[(call->result - 1) / 8] &= (uint8_t) ~(
+			1u << (call->result - 1) % 8);
+}
+
+static void read_results(struct swz_call_rules *calls,
+			 struct swz_events *events)
+{
+	struct swz_event event;
+
+	calls->depth = 0;
+	while (swz_events_next(events, &event))
+		if (event.begins)
+			note_begin(calls, &event);
+		else
+			note_end(calls, &event);
+	calls->depth = 0;
+	swz_events_close(events);
+}
+
+/* Before the events of a thread, of which RANGE is read. */
+static void call_rules_begin(struct swz_call_rules *calls,
+			     struct swz_binding *binding,
+			     const struct swz_profile_thread *thread,
+			     uint64_t from, uint64_t to,
+			     const struct swz_unit_set *shown)
+{
+	struct swz_events *events;
+
+	if (!calls->rules)
+		return;
+	calls->binding = binding;
+	calls->depth = calls->skipped = 0;
+	calls->result_count = calls->next_result = 0;
+	if (calls->rules->any_result) {
+		events = swz_events_open(binding->profile, thread);
+		swz_events_limit(events, from, to);
+		if (shown->bits)
+			swz_events_show_only(events, shown);
+		calls->values = swz_values_open(binding->profile, thread);
+		read_results(calls, events);
+		swz_values_close(calls->values);
+	}
+	calls->values = swz_values_open(binding->profile, thread);
+}
+
+static void call_rules_end(struct swz_call_rules *calls)
+{
+	swz_values_close(calls->values);
+	calls->values = NULL;
+}
+
+static void call_rules_free(struct swz_call_rules *calls)
+{
+	free(calls->open);
+	free(calls->results);
+	calls->open = NULL;
+	calls->results = NULL;
+}
+
+/* ------------------------------------------------------------------- calls */
+
+/* The callers' names are compared as those of functions are everywhere. */
+static bool backtrace_holds(struct swz_call_rules *calls,
+			    const struct swz_condition *c)
+{
+	struct swz_patterns pattern = {0};
+	bool found = false;
+	size_t i;
+
+	swz_patterns_add(&pattern, c->name);
+	for (i = 0; i < c->levels && i < calls->depth && !found; i++) {
+		uint32_t function = calls->open[calls->depth - 1 - i].function;
+
+		found = SWZ_CATALOG_IS_REAL(function) &&
+			swz_patterns_match(&pattern, calls->binding->catalog,
+					   function, NULL);
+	}
+	swz_patterns_free(&pattern);
+	return found;
+}
+
+static bool arguments_hold(struct swz_call_rules *calls,
+			   const struct swz_settings *settings,
+			   const struct swz_event *event)
+{
+	struct swz_call_values values;
+	bool asked = false, holds = true;
+	unsigned i;
+
+	for (i = 0; i < settings->condition_count; i++) {
+		const struct swz_condition *c = settings->conditions[i];
+		enum swz_verdict verdict;
+
+		if (c->kind == SWZ_IF_BACKTRACE)
+			holds &= backtrace_holds(calls, c);
+		if (c->kind != SWZ_IF_ARGUMENT)
+			continue;
+		if (!asked && !swz_values_of(calls->values, event, &values))
+			values.count = 0;
+		asked = true;
+		verdict = swz_values_decide(&values, c);
+		calls->undecided += verdict == SWZ_UNDECIDED;
+		holds &= verdict != SWZ_FAILS;
+	}
+	return holds;
+}
+
+static bool holds(struct swz_call_rules *calls,
+		  const struct swz_settings *settings,
+		  const struct swz_event *event)
+{
+	bool result = true;
+	size_t n;
+
+	if (!settings)
+		return true;
+	if (asks_for_result(settings)) {
+		n = calls->next_result++;
+		result = n >= calls->result_count ||
+			 calls->results[n / 8] >> n % 8 & 1;
+	}
+	return arguments_hold(calls, settings, event) && result;
+}
+
+/* Those within what is left out have results, too. */
+static void pass(struct swz_call_rules *calls, const struct swz_event *event)
+{
+	if (calls->rules->any_result &&
+	    asks_for_result(
+		    settings_of(calls, function_of(calls->binding, event))))
+		calls->next_result++;
+	calls->skipped++;
+}
+
+static bool begin_call(struct swz_call_rules *calls,
+		       const struct swz_event *event)
+{
+	const struct swz_settings *settings;
+	size_t deepest = SIZE_MAX;
+	uint32_t function;
+
+	if (calls->skipped) {
+		pass(calls, event);
+		return false;
+	}
+	function = function_of(calls->binding, event);
+	settings = settings_of(calls, function);
+	if (calls->depth)
+		deepest = calls->open[calls->depth - 1].deepest;
+	if (calls->depth >= deepest) {
+		pass(calls, event);
+		calls->left_out++;
+		return false;
+	}
+	if (!holds(calls, settings, event)) {
+		calls->skipped = 1;
+		calls->left_out++;
+		return false;
+	}
+	if (settings && settings->depth &&
+	    calls->depth + 1 + settings->depth < deepest)
+		deepest = calls->depth + 1 + settings->depth;
+	push(calls, function, deepest);
+	return true;
+}
+
+/* True if an event stays. To be called for all of them in their order. */
+static bool call_rules_show(struct swz_call_rules *calls,
+			    const struct swz_event *event)
+{
+	if (!calls->rules)
+		return true;
+	if (event->begins)
+		return begin_call(calls, event);
+	if (calls->skipped) {
+		calls->skipped--;
+		return false;
+	}
+	if (calls->depth)
+		calls->depth--;
+	return true;
+}
+
+/* --- fewer events -------------------------------------------------------- */
+
+/* How long a call takes is known at its end. So begins are kept until a call
+ * turns out to stay; then those around it, which are at least as long, are
+ * handed out first. What was handed out are always the outermost of the open
+ * ones. */
+
+bool swz_event_limits_any(const struct swz_event_limits *limits)
+{
+	return limits->min_ns > 0 || limits->max_depth || limits->every > 1;
+}
+
+/* Before the events of a thread of PROFILE. What was counted stays. */
+static void event_choice_begin(struct swz_event_choice *choice,
+			       const struct swz_profile *profile)
+{
+	double ticks = (double)choice->limits.min_ns *
+		       (double)profile->clock_ticks / (double)profile->clock_ns;
+
+	choice->min_ticks = ticks < 0x1p62 ? (uint64_t)ticks : UINT64_MAX;
+	choice->depth = choice->told = choice->until = 0;
+	choice->ends = false;
+}
+
+void swz_event_choice_free(struct swz_event_choice *choice)
+{
+	call_rules_free(&choice->rules);
+	free(choice->open);
+	choice->open = NULL;
+	free(choice->left_before);
+	choice->left_before = NULL;
+	choice->capacity = choice->before_capacity = 0;
+}
+
+/* True if it is the one of so many. */
+static bool is_next(struct swz_event_choice *choice)
+{
+	return choice->limits.every <= 1 ||
+	       choice->counter++ % choice->limits.every == 0;
+}
+
+static bool is_too_deep(const struct swz_event_choice *choice)
+{
+	return choice->limits.max_depth &&
+	       choice->depth > choice->limits.max_depth;
+}
+
+static void begin(struct swz_event_choice *choice,
+		  const struct swz_event *event)
+{
+	swz_grow(&choice->open, &choice->capacity, choice->depth,
+		 sizeof(*choice->open));
+	swz_grow(&choice->left_before, &choice->before_capacity, choice->depth,
+		 sizeof(*choice->left_before));
+	choice->left_before[choice->depth] = choice->left_out;
+	choice->open[choice->depth++] = *event;
+	choice->calls += !event->untraced;
+	/* that there are no events is always said */
+	if (event->untraced ||
+	    (!is_too_deep(choice) && !choice->min_ticks && is_next(choice)))
+		choice->until = choice->depth;
+}
+
+/* The innermost ends, and is handed out. */
+static void leave(struct swz_event_choice *choice)
+{
+	choice->told = --choice->depth;
+	choice->inside = choice->left_out - choice->left_before[choice->depth];
+}
+
+/* Returns whether the end is to be handed out at once. */
+static bool end(struct swz_event_choice *choice, const struct swz_event *event)
+{
+	const struct swz_event *begun;
+
+	if (!choice->depth)
+		return false;
+	if (choice->told == choice->depth) {
+		leave(choice);
+		return true;
+	}
+	begun = &choice->open[choice->depth - 1];
+	if (choice->min_ticks && !is_too_deep(choice) &&
+	    event->ticks - begun->ticks >= choice->min_ticks &&
+	    is_next(choice)) {
+		choice->until = choice->depth;
+		choice->ends = true;
+		choice->end = *event;
+	} else {
+		choice->depth--;
+		choice->left_out++;
+	}
+	return false;
+}
+
+static bool next(struct swz_event_choice *choice, struct swz_events *events,
+		 struct swz_event *event)
+{
+	do
+		if (!swz_events_next(events, event))
+			return false;
+	while (!call_rules_show(&choice->rules, event));
+	return true;
+}
+
+/* As swz_events_next(), which it calls. Begins may be handed out late, but in
+ * the order of time. */
+static bool event_choice_next(struct swz_event_choice *choice,
+			      struct swz_events *events,
+			      struct swz_event *event)
+{
+	if (!swz_event_limits_any(&choice->limits))
+		return next(choice, events, event);
+	for (;;) {
+		if (choice->told < choice->until) {
+			*event = choice->open[choice->told++];
+			return true;
+		}
+		choice->until = 0;
+		if (choice->ends) {
+			choice->ends = false;
+			leave(choice);
+			*event = choice->end;
+			return true;
+		}
+		if (!next(choice, events, event))
+			return false;
+		if (event->begins)
+			begin(choice, event);
+		else if (end(choice, event))
+			return true;
+	}
+}
+
+/* --- threads of a trace -------------------------------------------------- */
 
 bool swz_trace_wants(const struct swz_trace *trace,
 		     const struct swz_profile_thread *thread)
@@ -22,9 +464,9 @@ struct swz_events *swz_trace_open(struct swz_trace *trace,
 	trace->shown = swz_view_units(trace->view, binding, thread);
 	if (trace->shown.bits)
 		swz_events_show_only(events, &trace->shown);
-	swz_event_choice_begin(&trace->choice, binding->profile);
-	swz_call_rules_begin(&trace->choice.rules, binding, thread,
-			     trace->range.from, trace->range.to, &trace->shown);
+	event_choice_begin(&trace->choice, binding->profile);
+	call_rules_begin(&trace->choice.rules, binding, thread,
+			 trace->range.from, trace->range.to, &trace->shown);
 	return events;
 }
 
@@ -33,7 +475,7 @@ void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
 {
 	swz_progress_add(swz_events_size(thread));
 	swz_events_close(events);
-	swz_call_rules_end(&trace->choice.rules);
+	call_rules_end(&trace->choice.rules);
 	swz_unit_set_free(&trace->shown);
 }
 
@@ -41,7 +483,7 @@ bool swz_trace_next(FILE *stream, struct swz_trace *trace,
 		    struct swz_events *events, struct swz_event *event)
 {
 	return !ferror_unlocked(stream) &&
-	       swz_event_choice_next(&trace->choice, events, event);
+	       event_choice_next(&trace->choice, events, event);
 }
 
 void swz_trace_off_begin(struct swz_trace_off *off,

@@ -1,28 +1,86 @@
 #ifndef SWZ_PROFILE_COSTS_TRACE_H
 #define SWZ_PROFILE_COSTS_TRACE_H
 
-/* What the writers of events have in common: threads of one or of several
- * processes, in a range of time, on one time scale. */
+/* Calls that the configuration leaves out of a trace: those for which
+ * only_show_if does not hold, with all that they call, and what is deeper than
+ * `depth` below a function. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "profile/names/catalog.h"
-#include "profile/file/events.h"
-#include "profile/file/switches.h"
-#include "profile/file/thread_choice.h"
-#include "profile/flows/flows.h"
-#include "profile/costs/event_choice.h"
-#include "profile/costs/tree.h"
+#include "profile/costs/call_tree.h"
 #include "profile/costs/view.h"
-
-/* What the writers say of their times. */
-#define SWZ_RAW_TIMES "raw times, with the cost of the hooks"
+#include "profile/file/events.h"
+#include "profile/file/inputs.h"
+#include "profile/file/switches.h"
+#include "profile/file/values.h"
+#include "profile/flows/flows.h"
+#include "profile/names/catalog.h"
+#include "profile/names/function_rules.h"
 
 struct swz_calls_options;
 struct swz_rings_options;
 
+struct swz_call_rules {
+	struct swz_rules *rules; /* NULL: nothing is left out */
+	uint64_t left_out;       /* calls, without what they call */
+	uint64_t undecided;      /* that are shown, as a value is not known */
+	/* of the thread: */
+	struct swz_binding *binding;
+	struct swz_value_reader *values;
+	struct swz_open_call *open; /* that are shown, the outermost first */
+	size_t depth, capacity;
+	size_t skipped;   /* calls that are open and left out */
+	uint8_t *results; /* bits: of calls with such conditions, in their
+			   * order, whether those of results hold */
+	size_t result_count, next_result;
+};
+
+/* --- fewer events -------------------------------------------------------- */
+
+/* Fewer events of a trace: without short calls, without deep ones, or with one
+ * of so many. A call that stays has all calls around it, so stacks stay what
+ * they were. */
+
+struct swz_event_limits {
+	int64_t min_ns;     /* shorter calls are left out; 0: none is */
+	uint32_t max_depth; /* calls around each other; 0: any number */
+	uint64_t every;     /* one of so many calls stays; 0 and 1: all */
+};
+
+bool swz_event_limits_any(const struct swz_event_limits *limits);
+
+struct swz_event_choice {
+	struct swz_event_limits limits;
+	struct swz_call_rules rules; /* what the configuration leaves out */
+	uint64_t min_ticks;
+	uint64_t calls;    /* that have begun, of all threads so far */
+	uint64_t left_out; /* of these */
+	uint64_t counter;  /* of calls of which one in `every` stays */
+	uint64_t inside;   /* calls that were left out in the one whose end was
+			    * handed out last */
+	struct swz_event *open; /* the begins of what has not ended */
+	uint64_t *left_before;  /* `left_out` when each of them began */
+	size_t depth, capacity, before_capacity;
+	size_t told;  /* of these were handed out: the outermost */
+	size_t until; /* so many are to be handed out, ... */
+	bool ends;    /* ... then this end of the innermost */
+	struct swz_event end;
+};
+
+void swz_event_choice_free(struct swz_event_choice *choice);
+
+/* --- threads of a trace -------------------------------------------------- */
+
+/* Writers of events share this: threads of one or of several processes, in a
+ * range of time, on one time scale. */
+
+/* The writers call their times so. */
+#define SWZ_RAW_TIMES "raw times, with the cost of the hooks"
+
+struct swz_calls_options;
 struct swz_trace {
 	const struct swz_catalog *catalog; /* resolved */
 	struct swz_binding *bindings;      /* one for each process */
@@ -43,7 +101,7 @@ struct swz_trace {
 					 * counts is of all threads */
 };
 
-/* Whether a thread is to be written. */
+/* True if a thread is to be written. */
 bool swz_trace_wants(const struct swz_trace *trace,
 		     const struct swz_profile_thread *thread);
 

@@ -1,17 +1,351 @@
-/* An activation's ticks are those between its begin and its end, clamped to the
- * range; a call counts where it begins. Of a function only the outermost
- * activations go into outer_ticks. */
+/* In a range of time, and for waiting, a tree's costs come from events instead
+ * of nodes: from begins and ends of calls, and from context switches. */
 
 #include "profile/costs/tree_events.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/costs/untraced.h"
+#include "util/arith.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
-#include "profile/support/arith.h"
-#include "profile/support/memory.h"
-#include "profile/support/progress.h"
+#include "profile/file/reader.h"
+#include "profile/file/switches.h"
+#include "profile/names/unit_index.h"
+
+/* --- waiting by context switches ----------------------------------------- */
+
+/* Between two events of a thread one context is current: what of that time the
+ * thread did not run is that context's waiting. */
+
+#define NONE SWZ_INDEX_NONE
+
+struct waiting_walk {
+	struct swz_tree *tree;
+	const struct swz_unit_index *units;
+	struct swz_switch_reader switches;
+	uint32_t *stack; /* contexts; NONE: not in the tree */
+	size_t depth, capacity;
+	uint64_t now;
+};
+
+static uint32_t context_of(const struct waiting_walk *waiting_walk,
+			   const struct swz_event *event)
+{
+	const struct swz_tree *tree = waiting_walk->tree;
+	uint32_t node = event->untraced ? (uint32_t)tree->count - 1
+					: swz_unit_index(waiting_walk->units,
+							 event->node);
+
+	if (node == NONE)
+		return NONE;
+	/* (only a tree of a range has a context for it) */
+	if (event->untraced && tree->nodes[node].id != SWZ_FUNCTION_UNTRACED)
+		return NONE;
+	return tree->nodes[node].context;
+}
+
+/* Until TICKS the context was that of the stack's top. */
+static void go_to(struct waiting_walk *waiting_walk, uint64_t ticks)
+{
+	uint32_t context =
+		waiting_walk->depth
+			? waiting_walk->stack[waiting_walk->depth - 1]
+			: SWZ_TREE_ROOT;
+	struct swz_off_time off;
+
+	while (swz_switches_next(&waiting_walk->switches, waiting_walk->now,
+				 ticks, &off))
+		if (context != NONE)
+			waiting_walk->tree->nodes[context].waiting = swz_add(
+				waiting_walk->tree->nodes[context].waiting,
+				(int64_t)(off.to - off.from));
+	if (ticks > waiting_walk->now)
+		waiting_walk->now = ticks;
+}
+
+static void take(struct waiting_walk *waiting_walk,
+		 const struct swz_event *event)
+{
+	go_to(waiting_walk, event->ticks);
+	if (event->begins) {
+		swz_grow(&waiting_walk->stack, &waiting_walk->capacity,
+			 waiting_walk->depth, sizeof(*waiting_walk->stack));
+		waiting_walk->stack[waiting_walk->depth++] = context_of(
+			waiting_walk, event);
+	} else if (waiting_walk->depth) {
+		waiting_walk->depth--;
+	}
+}
+
+void swz_tree_take_switches(struct swz_tree *tree,
+			    const struct swz_unit_index *units,
+			    const struct swz_profile *profile,
+			    const struct swz_profile_thread *thread,
+			    const struct swz_range *range)
+{
+	struct waiting_walk waiting_walk = {.tree = tree, .units = units};
+	uint64_t from = thread->record.start_ticks, to = thread->last_ticks;
+	struct swz_events *events;
+	struct swz_event event;
+
+	if (range && range->from > from)
+		from = range->from;
+	if (range && range->to < to)
+		to = range->to;
+	tree->unseen_switches = thread->record.switches_from &&
+				!swz_switches_tell(thread, from, to);
+	if (!swz_switches_tell(thread, from, to))
+		return;
+	tree->knows_waiting = true;
+	tree->missing_switches = swz_switches_missing(thread);
+	if (to <= from || !thread->switch_count)
+		return;
+	waiting_walk.now = from;
+	swz_switches_open(&waiting_walk.switches, thread);
+	events = swz_events_open(profile, thread);
+	swz_events_show_hidden(events);
+	swz_events_limit(events, from, to);
+	while (swz_events_next(events, &event))
+		take(&waiting_walk, &event);
+	waiting_walk.depth = 0;
+	go_to(&waiting_walk, to);
+	swz_events_close(events);
+	free(waiting_walk.stack);
+}
+
+/* ---- looks from outside ---- */
+
+/* The thread may have waited after the last reading of its processor time: no
+ * more than it was seen to. */
+static int64_t waiting_ticks(const struct swz_tree *tree,
+			     const struct swz_profile *profile,
+			     const struct swz_profile_thread *thread)
+{
+	struct swz_thread_times times = swz_thread_times(profile, thread);
+	int64_t ns = times.waiting_ns, most = swz_add(ns, times.unknown_ns);
+	int64_t seen = swz_signed(tree->waited_ns);
+
+	if (!times.known || !times.wall_ns)
+		return 0;
+	if (seen > ns)
+		ns = seen < most ? seen : most;
+	return swz_scale(
+		(int64_t)(thread->last_ticks - thread->record.start_ticks),
+		(uint64_t)ns, (uint64_t)times.wall_ns);
+}
+
+void swz_tree_take_looks(struct swz_tree *tree,
+			 const struct swz_unit_index *units,
+			 const struct swz_profile *profile,
+			 const struct swz_profile_thread *thread)
+{
+	size_t i;
+
+	for (i = 0; i < profile->look_count; i++) {
+		const struct swz_profile_look *look = &profile->looks[i];
+		uint32_t index = look->node == thread->record.root
+					 ? SWZ_TREE_ROOT
+					 : swz_unit_index(units, look->node);
+		struct swz_tree_node *node;
+
+		if (index == NONE || tree->nodes[index].context == NONE)
+			continue;
+		tree->looked = true;
+		node = &tree->nodes[tree->nodes[index].context];
+		if (look->kind == SWZ_LOOK_RAN) {
+			node->seen_running = swz_add_count(node->seen_running,
+							   look->ns);
+			continue;
+		}
+		node->seen_waiting = swz_add_count(node->seen_waiting,
+						   look->ns);
+		if (tree->merged)
+			node->waiting = swz_signed(node->seen_waiting);
+		tree->waited_ns = swz_add_count(tree->waited_ns, look->ns);
+	}
+	if (tree->merged)
+		tree->knows_waiting = tree->looked;
+	else
+		tree->waiting_ticks = waiting_ticks(tree, profile, thread);
+}
+
+/* A share of the processor time, hooks included. */
+#define LEAST_RUNNING 50
+
+/* Looks of that many ns say little. */
+#define FEW_NS 1e7
+
+/* The part of a context's time that it ran; SHARE is that of all of them. */
+static double running_share(const struct swz_tree_node *node, double share)
+{
+	double ran = (double)node->seen_running;
+	double seen = ran + (double)node->seen_waiting;
+
+	return (ran + share * FEW_NS) / (seen + FEW_NS);
+}
+
+static double sum_running(const struct swz_tree *tree, double share,
+			  double factor)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < tree->context_count; i++) {
+		const struct swz_tree_node *node =
+			&tree->nodes[tree->contexts[i]];
+
+		sum += (double)node->self *
+		       fmin(1, factor * running_share(node, share));
+	}
+	return sum;
+}
+
+/* By how much the shares are too small. Mostly so, as the one who looks may
+ * have taken the processor from the thread that it looks at. No context runs
+ * for longer than it is there. */
+static double find_factor(const struct swz_tree *tree, double share,
+			  double running)
+{
+	double low = 0, high = 1;
+	unsigned i;
+
+	while (high < 1e9 && sum_running(tree, share, high) < running)
+		high *= 2;
+	for (i = 0; i < 50; i++) {
+		double middle = (low + high) / 2;
+
+		if (sum_running(tree, share, middle) < running)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* The looks say where it waited, roughly; how long it waited in all is known,
+ * and how long each context was there. */
+void swz_tree_place_waiting(struct swz_tree *tree)
+{
+	double share, factor, sum = 0;
+	int64_t all = 0, done = 0, least;
+	size_t i;
+
+	if (!tree->looked || tree->knows_waiting)
+		return;
+	tree->knows_waiting = true;
+	for (i = 0; i < tree->context_count; i++)
+		all = swz_add(all, tree->nodes[tree->contexts[i]].self);
+	/* nothing runs for no time, whatever hooks are said to have cost */
+	least = (tree->nodes[SWZ_TREE_ROOT].ticks - tree->waiting_ticks) /
+		LEAST_RUNNING;
+	if (tree->waiting_ticks > all - least)
+		tree->waiting_ticks = all > least ? all - least : 0;
+	if (!all)
+		return;
+	share = 1 - (double)tree->waiting_ticks / (double)all;
+	factor = find_factor(tree, share, share * (double)all);
+	for (i = 0; i < tree->context_count; i++) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+		int64_t part;
+
+		sum += (double)node->self *
+		       (1 - fmin(1, factor * running_share(node, share)));
+		part = sum < (double)tree->waiting_ticks ? (int64_t)sum
+							 : tree->waiting_ticks;
+		node->waiting = part - done < node->self ? part - done
+							 : node->self;
+		done += node->waiting;
+	}
+}
+
+/* --- what a trace does not hold ------------------------------------------ */
+
+static bool is_own_work(const struct swz_profile *profile, uint32_t unit)
+{
+	return swz_profile_node(profile, unit)->function ==
+	       SWZ_FUNCTION_OURSELVES;
+}
+
+static void add_nodes(struct swz_untraced *untraced,
+		      const struct swz_profile *profile,
+		      const struct swz_profile_thread *thread)
+{
+	size_t i;
+	uint32_t j;
+
+	for (i = 0; i < thread->span_count; i++)
+		for (j = 0; j < thread->spans[i].count; j++) {
+			uint32_t unit = thread->spans[i].unit + j;
+			const struct swz_node *node = swz_profile_node(profile,
+								       unit);
+
+			if (node->function == SWZ_FUNCTION_NONE)
+				continue;
+			untraced->calls = swz_add_count(untraced->calls,
+							node->calls);
+			if (is_own_work(profile, unit) && node->ticks > 0)
+				untraced->own_ticks = swz_add(
+					untraced->own_ticks, node->ticks);
+		}
+}
+
+/* (work of ours is not nested) */
+static void take_events(struct swz_untraced *untraced,
+			const struct swz_profile *profile,
+			const struct swz_profile_thread *thread)
+{
+	struct swz_events *events = swz_events_open(profile, thread);
+	uint64_t calls = thread->record.short_calls, since = 0;
+	struct swz_event event;
+	int64_t own = 0;
+
+	swz_events_show_hidden(events);
+	while (swz_events_next(events, &event)) {
+		if (event.untraced)
+			continue;
+		if (event.begins && !event.cut && event.how != SWZ_EVENT_RESUME)
+			calls = swz_add_count(calls, 1);
+		if (!is_own_work(profile, event.node))
+			continue;
+		if (event.begins)
+			since = event.ticks;
+		else
+			own = swz_add(own, (int64_t)(event.ticks - since));
+	}
+	swz_events_close(events);
+	untraced->calls -= calls < untraced->calls ? calls : untraced->calls;
+	untraced->own_ticks -= own < untraced->own_ticks ? own
+							 : untraced->own_ticks;
+}
+
+struct swz_untraced swz_untraced(const struct swz_profile *profile,
+				 const struct swz_profile_thread *thread)
+{
+	struct swz_event_extent extent = swz_event_extent(profile, thread);
+	struct swz_untraced untraced = {
+		.ticks = (int64_t)(extent.from - thread->record.start_ticks +
+				   thread->last_ticks - extent.to),
+	};
+
+	if (!untraced.ticks)
+		return untraced;
+	add_nodes(&untraced, profile, thread);
+	take_events(&untraced, profile, thread);
+	if (untraced.own_ticks > untraced.ticks)
+		untraced.own_ticks = untraced.ticks;
+	return untraced;
+}
+
+/* --- costs by events ----------------------------------------------------- */
+
+/* An activation's ticks are those between its begin and its end, clamped to the
+ * range; a call counts where it begins. Of a function only the outermost
+ * activations go into outer_ticks. */
 
 #define PROGRESS_BYTES ((uint64_t)1 << 20)
 

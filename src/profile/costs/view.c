@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "profile/support/arith.h"
-#include "profile/support/memory.h"
+#include "util/arith.h"
+#include "util/memory.h"
 
 enum verdict {
 	UNKNOWN = 0,
@@ -114,8 +114,8 @@ static uint8_t verdict_of(struct filtering *f, uint32_t function)
 	return f->verdicts[function];
 }
 
-/* What the function of a node is, and those above it; of a folded one only the
- * caller is known. */
+/* The verdict on a node's function, and those above it; of a folded one only
+ * the caller is known. */
 static uint8_t verdict_below(struct filtering *f,
 			     const struct swz_tree_node *node)
 {
@@ -163,7 +163,7 @@ static bool follow_back(struct filtering *f)
 	return changed;
 }
 
-/* What is called from a context leads it there, too: children come first. */
+/* Callees of a context lead it there, too: children come first. */
 static void find_leading(struct filtering *f)
 {
 	struct swz_tree *tree = f->tree;
@@ -187,6 +187,69 @@ static void move_samples(struct swz_tree *tree)
 		parent->calls = swz_add_count(parent->calls, node->calls);
 		node->calls = 0;
 	}
+}
+
+/* A node that is not shown becomes what has hit a place of CALLER, the node of
+ * a function that is. */
+static void make_hit(struct swz_tree_node *node, uint32_t caller,
+		     const struct swz_tree *tree, uint64_t site)
+{
+	/* (those of what was a hit are its parent's, too) */
+	node->hits = node->flags & SWZ_NODE_HIT ? 0 : node->calls;
+	node->flags |= SWZ_NODE_HIT;
+	node->parent = caller;
+	node->id = tree->nodes[caller].id;
+	node->function = tree->nodes[caller].function;
+	node->call_site = site;
+}
+
+/* A function that is called by one that is not shown was called by the line of
+ * the script that has called that one, if there is one. */
+static void call_from_line(struct swz_tree_node *node,
+			   const struct swz_tree_node *parent, bool has_line)
+{
+	node->call_site = has_line ? parent->call_site + 1 : 0;
+	if (has_line)
+		node->parent = parent->parent;
+}
+
+/* A line of a script has the time of the functions that it called and that are
+ * not shown. Parents come first. */
+static void hit_lines(const struct filtering *f)
+{
+	struct swz_tree *tree = f->tree;
+	bool *made = swz_allocate(tree->count, sizeof(*made));
+
+	for (size_t i = 1; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		struct swz_tree_node *node = &tree->nodes[index];
+		const struct swz_tree_node *parent = &tree->nodes[node->parent];
+
+		if (!(node->flags & SWZ_NODE_HIDDEN)) {
+			if (made[node->parent] ||
+			    (f->view->script &&
+			     parent->flags & SWZ_NODE_HIDDEN))
+				call_from_line(node, parent,
+					       made[node->parent]);
+			continue;
+		}
+		if (made[node->parent]) {
+			make_hit(node, parent->parent, tree, parent->call_site);
+		} else if (!(parent->flags & SWZ_NODE_HIDDEN) &&
+			   !(node->flags & SWZ_NODE_HIT) &&
+			   parent->id != SWZ_FUNCTION_ROOT &&
+			   is_of_script(f->binding->catalog,
+					swz_binding_function(f->binding,
+							     parent->function,
+							     parent->id))) {
+			/* (a call's place is before where it returns to) */
+			make_hit(node, node->parent, tree, node->call_site - 1);
+		} else {
+			continue;
+		}
+		made[index] = true;
+	}
+	free(made);
 }
 
 void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
@@ -218,8 +281,10 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 		node->flags |= SWZ_NODE_HIDDEN;
 		tree->not_shown = swz_add_count(tree->not_shown, node->calls);
 	}
-	if (tree->samples)
+	if (tree->samples) {
+		hit_lines(&f);
 		move_samples(tree);
+	}
 	free(f.below);
 	free(f.verdicts);
 }

@@ -1,18 +1,17 @@
 #ifndef SWZ_PROFILE_COSTS_VIEW_H
 #define SWZ_PROFILE_COSTS_VIEW_H
 
-/* What of a profile is shown, by names of functions: filters that have the
- * same meaning as those of swizzle-run, after the fact. What is left out is
- * marked hidden in the tree, so its time is its caller's. */
+/* Filters choose by names of functions what of a profile is shown. They
+ * have the same meaning as those of swizzle-run, after the fact. What is left
+ * out is marked hidden in the tree, so its time is its caller's. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "profile/names/catalog.h"
-#include "profile/names/patterns.h"
-#include "profile/names/rules.h"
+#include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
-#include "profile/costs/tree.h"
+#include "profile/names/catalog.h"
+#include "profile/names/function_rules.h"
 
 struct swz_view {
 	struct swz_patterns only;    /* these, and what they call */

@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "profile/file/code_chunk.h"
-#include "profile/support/memory.h"
-#include "profile/support/progress.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/file/run_time_code.h"
 
 #define VERSION 1u
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -90,7 +90,7 @@ static uint64_t whole_size(const struct swz_profile *profile)
 				    : profile->size;
 }
 
-/* What of those chunks is in a block of SIZE bytes. */
+/* Copies the part of those chunks that is in a block of SIZE bytes. */
 static void copy_added(const struct swz_profile *profile, uint64_t offset,
 		       uint8_t *block, size_t size)
 {

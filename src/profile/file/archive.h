@@ -14,7 +14,7 @@
 /* Writes the profile, with its events and the chunks that are added to it. */
 void swz_write_archive(FILE *stream, struct swz_profile *profile);
 
-/* Whether the file begins as an archive does. */
+/* True if the file begins as an archive does. */
 bool swz_archive_begins(int fd);
 
 /* Makes *profile a descriptor of the profile that is in an archive: of a file

@@ -1,11 +1,339 @@
+/* Events are read as words (pages, or packed streams), nested into begins and
+ * ends, and made up where the file does not hold them. */
+
 #include "profile/file/events.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/file/event_extent.h"
-#include "profile/file/event_words.h"
-#include "profile/support/memory.h"
+#include "base/event_history.h"
+#include "util/arith.h"
+#include "util/memory.h"
+#include "profile/file/reader.h"
+
+/* --- words of the file --------------------------------------------------- */
+
+/* The events of a thread as the file has them, one after the other, from pages
+ * and from packed streams. Nothing is checked but where they lie. */
+
+struct swz_event_word {
+	uint32_t unit; /* of the node */
+	uint8_t kind;  /* enum swz_event_kind, or 7 */
+	uint64_t ticks;
+};
+
+#define BUFFER_BYTES (16 * (size_t)SWZ_EVENT_PAGE)
+#define PAGE_EVENTS (SWZ_EVENT_PAGE / sizeof(uint64_t) - 1)
+/* Ticks that are far; ticks, node and kind. */
+#define MOST_EVENT_BYTES (1 + 8 + 1 + 2 + 5)
+
+struct swz_event_words {
+	const struct swz_profile *profile;
+	const struct swz_profile_thread *thread;
+	size_t chunk;    /* the next */
+	uint64_t offset; /* in the file, of what is not in the buffer yet */
+	uint64_t left;   /* bytes of the chunk from there on */
+	uint64_t position;
+	uint64_t lost;
+	bool packed;
+	/* the buffer: of pages whole ones */
+	size_t at, end;
+	size_t event; /* in the page at `at` */
+	/* packed: */
+	uint64_t ticks;
+	struct swz_event_history history;
+	uint8_t buffer[BUFFER_BYTES];
+};
+
+/* Both must outlive it. */
+static struct swz_event_words *event_words_open(
+	const struct swz_profile *profile,
+	const struct swz_profile_thread *thread)
+{
+	struct swz_event_words *words = swz_allocate(1, sizeof(*words));
+
+	words->profile = profile;
+	words->thread = thread;
+	return words;
+}
+
+static void event_words_close(struct swz_event_words *words)
+{
+	free(words);
+}
+
+/* Bytes of the file that were read. */
+static uint64_t event_words_position(const struct swz_event_words *words)
+{
+	return words->position;
+}
+
+/* Pages that could not be read, and streams that end in an event. */
+static uint64_t event_words_lost(const struct swz_event_words *words)
+{
+	return words->lost;
+}
+
+static bool begin_chunk(struct swz_event_words *words)
+{
+	const struct swz_event_chunk *chunk;
+
+	if (words->chunk == words->thread->event_chunk_count)
+		return false;
+	chunk = &words->thread->event_chunks[words->chunk++];
+	words->offset = chunk->offset;
+	words->left = chunk->bytes;
+	words->packed = chunk->packed;
+	words->at = words->end = 0;
+	words->event = chunk->first_event;
+	words->ticks = chunk->ticks;
+	if (chunk->packed)
+		swz_history_begin(&words->history);
+	return true;
+}
+
+/* Moves what is left in the buffer to its start and fills the rest. */
+static void fill(struct swz_event_words *words)
+{
+	size_t rest = words->end - words->at, size = BUFFER_BYTES - rest, got;
+
+	memmove(words->buffer, words->buffer + words->at, rest);
+	words->at = 0;
+	words->end = rest;
+	if (size > words->left)
+		size = (size_t)words->left;
+	if (words->packed)
+		got = swz_profile_bytes(words->profile, words->offset,
+					words->buffer + rest, size);
+	else
+		got = swz_profile_loaded(words->profile, words->offset,
+					 words->buffer + rest, size);
+	words->offset += size;
+	words->position += size;
+	words->left -= size;
+	if (!words->packed)
+		got -= got % SWZ_EVENT_PAGE;
+	words->end += got;
+	if (got < size) {
+		words->lost += (size - got + SWZ_EVENT_PAGE - 1) /
+			       SWZ_EVENT_PAGE;
+		words->left = 0;
+	}
+}
+
+static uint64_t word_at(const struct swz_event_words *words, size_t offset,
+			size_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, words->buffer + offset, size);
+	return value;
+}
+
+/* False: the page that begins at `at` has no more. */
+static bool next_in_page(struct swz_event_words *words,
+			 struct swz_event_word *word)
+{
+	uint64_t time = word_at(words, words->at + 8 * PAGE_EVENTS, 8), event;
+
+	/* a page without a time was not begun */
+	while (time && words->event < PAGE_EVENTS) {
+		event = word_at(words, words->at + 8 * words->event++, 8);
+		if (!event)
+			continue;
+		word->unit = (uint32_t)(event >> SWZ_EVENT_NODE_SHIFT);
+		word->kind = event & SWZ_EVENT_KIND_MASK;
+		word->ticks = time + ((uint32_t)event >> SWZ_EVENT_TICKS_SHIFT);
+		return true;
+	}
+	return false;
+}
+
+/* Bytes behind the first one of a packed event. */
+static size_t operand_bytes(uint8_t first)
+{
+	static const uint8_t bytes[] = {
+		[SWZ_PACKED_EXPECTED - SWZ_PACKED_EXPECTED] = 2,
+		[SWZ_PACKED_RETURN - SWZ_PACKED_EXPECTED] = 2,
+		[SWZ_PACKED_SPELLED - SWZ_PACKED_EXPECTED] = 2 + 5};
+
+	return first <= SWZ_PACKED_MOST ? 0
+					: bytes[first - SWZ_PACKED_EXPECTED];
+}
+
+/* False: what is there is no event. */
+static bool next_packed(struct swz_event_words *words,
+			struct swz_event_word *word)
+{
+	size_t at = words->at, bytes;
+	uint64_t since, far = 0, event;
+	uint8_t first;
+
+	if (words->end - at > 9 && words->buffer[at] == SWZ_PACKED_FAR) {
+		far = word_at(words, at + 1, 8);
+		at += 9;
+	}
+	if (at == words->end || words->buffer[at] == SWZ_PACKED_FAR)
+		return false;
+	first = words->buffer[at++];
+	bytes = operand_bytes(first);
+	if (words->end - at < bytes)
+		return false;
+	since = bytes ? word_at(words, at, 2) : first;
+	event = swz_history_expected(&words->history);
+	if (first == SWZ_PACKED_RETURN)
+		event = swz_history_last(&words->history) | SWZ_EVENT_RETURN;
+	if (first == SWZ_PACKED_SPELLED)
+		event = word_at(words, at + 2, 4) << SWZ_EVENT_NODE_SHIFT |
+			(words->buffer[at + 6] & SWZ_EVENT_KIND_MASK);
+	if (event == SWZ_NO_EVENT_WORD)
+		return false;
+	words->at = at + bytes;
+	words->ticks += far + since;
+	swz_history_put(&words->history, event);
+	word->unit = (uint32_t)(event >> SWZ_EVENT_NODE_SHIFT);
+	word->kind = event & SWZ_EVENT_KIND_MASK;
+	word->ticks = words->ticks;
+	return true;
+}
+
+/* False: there is no more. */
+static bool event_words_next(struct swz_event_words *words,
+			     struct swz_event_word *word)
+{
+	for (;;) {
+		if (words->packed) {
+			if (words->end - words->at < MOST_EVENT_BYTES &&
+			    words->left)
+				fill(words);
+			if (next_packed(words, word))
+				return true;
+			words->lost += words->at < words->end;
+		} else if (words->at < words->end) {
+			if (next_in_page(words, word))
+				return true;
+			words->at += SWZ_EVENT_PAGE;
+			words->event = 0;
+			continue;
+		} else if (words->left) {
+			fill(words);
+			continue;
+		}
+		if (!begin_chunk(words))
+			return false;
+	}
+}
+
+/* --- from when to when --------------------------------------------------- */
+
+/* True if events from that time on had no room. */
+static bool events_stopped(const struct swz_profile_thread *thread)
+{
+	return thread->record.untraced_from && thread->record.untraced;
+}
+
+static uint64_t count_calls(const struct swz_profile *profile,
+			    const struct swz_profile_thread *thread)
+{
+	uint64_t calls = 0;
+	size_t i;
+	uint32_t j;
+
+	for (i = 0; i < thread->span_count; i++)
+		for (j = 0; j < thread->spans[i].count; j++) {
+			const struct swz_node *node = swz_profile_node(
+				profile, thread->spans[i].unit + j);
+
+			if (node->function != SWZ_FUNCTION_NONE)
+				calls = swz_add_count(calls, node->calls);
+		}
+	return calls;
+}
+
+/* A thread's older events were overwritten if its first page is not there any
+ * more. */
+static bool begins_late(const struct swz_profile *profile,
+			const struct swz_profile_thread *thread)
+{
+	if (!(profile->header.flags & SWZ_FILE_RING))
+		return false;
+	return thread->event_chunk_count ? !thread->event_chunks[0].is_first
+					 : count_calls(profile, thread) != 0;
+}
+
+static uint64_t clamp(const struct swz_profile_thread *thread, uint64_t ticks)
+{
+	if (ticks < thread->record.start_ticks)
+		return thread->record.start_ticks;
+	return ticks > thread->last_ticks ? thread->last_ticks : ticks;
+}
+
+/* The thread's last moment if it has none. */
+static uint64_t first_event(const struct swz_profile *profile,
+			    const struct swz_profile_thread *thread)
+{
+	struct swz_event_words *words = event_words_open(profile, thread);
+	struct swz_event_word word = {.ticks = thread->last_ticks};
+
+	(void)event_words_next(words, &word);
+	event_words_close(words);
+	return clamp(thread, word.ticks);
+}
+
+/* The thread's start if it has none. Times may go back a little: the latest of
+ * its last chunk that has any. */
+static uint64_t last_event(const struct swz_profile *profile,
+			   const struct swz_profile_thread *thread)
+{
+	uint64_t last = 0;
+	size_t i;
+
+	for (i = thread->event_chunk_count; i-- > 0 && !last;) {
+		struct swz_profile_thread part = *thread;
+		struct swz_event_words *words;
+		struct swz_event_word word;
+
+		part.event_chunks += i;
+		part.event_chunk_count = 1;
+		words = event_words_open(profile, &part);
+		while (event_words_next(words, &word))
+			if (word.ticks > last)
+				last = word.ticks;
+		event_words_close(words);
+	}
+	return clamp(thread, last);
+}
+
+struct swz_event_extent swz_event_extent(
+	const struct swz_profile *profile,
+	const struct swz_profile_thread *thread)
+{
+	struct swz_event_extent extent = {thread->record.start_ticks,
+					  thread->last_ticks};
+
+	if (begins_late(profile, thread))
+		extent.from = first_event(profile, thread);
+	if (events_stopped(thread))
+		extent.to = last_event(profile, thread);
+	/* nothing is there, or the file contradicts itself */
+	if (extent.to < extent.from)
+		extent.from = extent.to = thread->last_ticks;
+	return extent;
+}
+
+bool swz_event_extent_is_partial(const struct swz_profile *profile,
+				 const struct swz_profile_thread *thread)
+{
+	struct swz_event_extent extent = swz_event_extent(profile, thread);
+
+	return extent.from > thread->record.start_ticks ||
+	       extent.to < thread->last_ticks;
+}
+
+/* --- begins and ends ----------------------------------------------------- */
 
 #define CACHE_ENTRIES 4096u
 
@@ -66,7 +394,7 @@ struct swz_events *swz_events_open(const struct swz_profile *profile,
 
 	events->profile = profile;
 	events->thread = thread;
-	events->words = swz_event_words_open(profile, thread);
+	events->words = event_words_open(profile, thread);
 	events->ticks = thread->record.start_ticks;
 	events->extent = swz_event_extent(profile, thread);
 	swz_events_limit(events, 0, UINT64_MAX);
@@ -77,7 +405,7 @@ void swz_events_close(struct swz_events *events)
 {
 	if (!events)
 		return;
-	swz_event_words_close(events->words);
+	event_words_close(events->words);
 	free(events->stack);
 	free(events);
 }
@@ -121,7 +449,7 @@ const struct swz_events_damage *swz_events_damage(
 
 uint64_t swz_events_position(const struct swz_events *events)
 {
-	return swz_event_words_position(events->words);
+	return event_words_position(events->words);
 }
 
 uint64_t swz_events_size(const struct swz_profile_thread *thread)
@@ -198,7 +526,7 @@ static bool next_raw(struct swz_events *events)
 	uint64_t last = events->thread->last_ticks;
 	struct swz_event_word *raw = &events->raw;
 
-	while (swz_event_words_next(events->words, raw)) {
+	while (event_words_next(events->words, raw)) {
 		if (raw->kind > SWZ_EVENT_JUMP) {
 			events->damage.foreign++;
 			continue;
@@ -212,7 +540,7 @@ static bool next_raw(struct swz_events *events)
 		events->ticks = raw->ticks;
 		return true;
 	}
-	events->damage.lost_pages = swz_event_words_lost(events->words);
+	events->damage.lost_pages = event_words_lost(events->words);
 	return false;
 }
 
@@ -234,7 +562,8 @@ static bool is_begin(uint8_t kind)
 	       kind == SWZ_EVENT_JUMP;
 }
 
-/* What was open before the first event: its context, and itself if it ends. */
+/* The path that was open before the first event: its context, and itself if it
+ * ends. */
 static void push_path(struct swz_events *events)
 {
 	uint32_t unit = events->raw.unit;

@@ -1,7 +1,7 @@
 #ifndef SWZ_PROFILE_FILE_EVENTS_H
 #define SWZ_PROFILE_FILE_EVENTS_H
 
-/* What a trace holds: the begin and the end of each activation of a thread, in
+/* A trace holds the begin and the end of each activation of a thread, in
  * the order of time. Read from the file as it goes, so the memory is bounded by
  * the depth of calls and not by the trace.
  *
@@ -25,6 +25,8 @@
 
 #include "profile/file/reader.h"
 
+struct swz_events;
+
 struct swz_event {
 	bool begins;   /* an activation begins; else: the latest ends */
 	bool cut;      /* it is made up: the file has none here */
@@ -40,8 +42,6 @@ struct swz_event {
 	uint64_t call_site;
 	uint64_t ticks; /* rdtsc */
 };
-
-struct swz_events;
 
 /* Begins an iteration over the events of a thread of PROFILE; both must outlive
  * it. Where there are none, the first swz_events_next says so. Hidden
@@ -74,7 +74,7 @@ void swz_events_show_only(struct swz_events *events,
 /* The next event. False: there is no more. */
 bool swz_events_next(struct swz_events *events, struct swz_event *event);
 
-/* What was wrong so far. */
+/* Damage that was met so far. */
 struct swz_events_damage {
 	uint64_t foreign;    /* events of nodes that the thread does not have */
 	uint64_t stray;      /* ends of what had not begun */
@@ -89,7 +89,7 @@ const struct swz_events_damage *swz_events_damage(
 uint64_t swz_events_position(const struct swz_events *events);
 uint64_t swz_events_size(const struct swz_profile_thread *thread);
 
-/* Whether the profile is a trace. */
+/* True if the profile is a trace. */
 bool swz_profile_traced(const struct swz_profile *profile);
 
 /* When the program's own time begins: the first thread's, in ticks. */
@@ -97,5 +97,26 @@ uint64_t swz_profile_origin(const struct swz_profile *profile);
 
 /* A time relative to that, in ns. */
 int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks);
+
+/* --- from when to when --------------------------------------------------- */
+
+/* From when to when the trace of a thread holds its events. */
+
+struct swz_event_extent {
+	uint64_t from; /* ticks: the thread's start; or its first event, where
+			* older ones were overwritten (--ring) */
+	uint64_t to;   /* the thread's last moment; or its last event, where
+			* later ones had no room (--max-size) */
+};
+
+/* Where a thread has lost all its events both are its last moment. Reads the
+ * thread's first event and last chunk. */
+struct swz_event_extent swz_event_extent(
+	const struct swz_profile *profile,
+	const struct swz_profile_thread *thread);
+
+/* True if there is any time of the thread without events. */
+bool swz_event_extent_is_partial(const struct swz_profile *profile,
+				 const struct swz_profile_thread *thread);
 
 #endif

@@ -1,18 +1,31 @@
-/* Which profile files a command line means. */
+/* A command line names files and directories; options choose some of their
+ * processes and threads. */
 
 #include "profile/file/inputs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "profile/support/memory.h"
+#include "swizzle/format.h"
+#include "base/status.h"
+#include "base/syscall.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/file/reader.h"
+
+/* --- files --------------------------------------------------------------- */
 
 #define DEFAULT_PREFIX "swizzle.out."
 
@@ -21,6 +34,11 @@ static void add(struct swz_inputs *inputs, char *path)
 	swz_grow(&inputs->paths, &inputs->capacity, inputs->count,
 		 sizeof(*inputs->paths));
 	inputs->paths[inputs->count++] = path;
+}
+
+void swz_inputs_add_file(struct swz_inputs *inputs, const char *path)
+{
+	add(inputs, swz_duplicate(path));
 }
 
 static bool has_default_name(const char *name)
@@ -117,7 +135,7 @@ enum swz_status swz_inputs_add(struct swz_inputs *inputs, const char *path,
 
 	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
 		return add_directory(inputs, path, error);
-	add(inputs, swz_duplicate(path));
+	swz_inputs_add_file(inputs, path);
 	return SWZ_OK;
 }
 
@@ -175,4 +193,197 @@ void swz_inputs_free(struct swz_inputs *inputs)
 		free(inputs->paths[i]);
 	free(inputs->paths);
 	*inputs = (struct swz_inputs){0};
+}
+
+/* --- processes ----------------------------------------------------------- */
+
+static bool matches(const char *item, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash && !strchr(item, '/'))
+		path = slash + 1;
+	return *path && fnmatch(item, path, 0) == 0;
+}
+
+bool swz_process_is_named(const struct swz_profile *profile, const char *item)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%" PRId32, profile->header.pid);
+	return strcmp(item, pid) == 0 || matches(item, profile->executable) ||
+	       (profile->argument_count &&
+		matches(item, profile->arguments[0]));
+}
+
+/* --- names of processes -------------------------------------------------- */
+
+/* The types and services are Chromium's (its command line's --type=); services
+ * are named as in network.mojom.NetworkService. Firefox's processes have
+ * -contentproc among their arguments, and their type last. */
+
+/* The text behind it in one of the arguments; they may all be in one, as a
+ * process' title is. */
+static const char *value_of(const struct swz_profile *profile,
+			    const char *option, size_t *length)
+{
+	for (size_t i = 0; i < profile->argument_count; i++) {
+		const char *all = profile->arguments[i];
+		const char *at = strstr(all, option);
+
+		if (!at || (at > all && at[-1] != ' '))
+			continue;
+		at += strlen(option);
+		*length = strcspn(at, " .");
+		return at;
+	}
+	return NULL;
+}
+
+/* The last word, if OPTION is among those before; likewise. */
+static const char *last_behind(const struct swz_profile *profile,
+			       const char *option, size_t *length)
+{
+	const char *last = NULL, *end;
+	bool found = false;
+
+	for (size_t i = 0; i < profile->argument_count; i++) {
+		const char *all = profile->arguments[i];
+		const char *at = strstr(all, option);
+
+		found |= at && (at == all || at[-1] == ' ') &&
+			 (!at[strlen(option)] || at[strlen(option)] == ' ');
+		last = all;
+	}
+	if (!found)
+		return NULL;
+	end = last + strlen(last);
+	while (end > last && end[-1] == ' ')
+		end--;
+	*length = 0;
+	while (end - *length > last && end[-1 - (ptrdiff_t)*length] != ' ')
+		++*length;
+	return end - *length;
+}
+
+const char *swz_process_name(const struct swz_profile *profile, char *name,
+			     size_t room)
+{
+	size_t of_type = 0, of_service = 0;
+	const char *type = value_of(profile, "--type=", &of_type);
+	const char *service = value_of(profile,
+				       "--utility-sub-type=", &of_service);
+
+	if (!type)
+		type = last_behind(profile, "-contentproc", &of_type);
+	if (!type)
+		of_type = 0;
+	if (!service)
+		of_service = 0;
+	snprintf(name, room, "%s%s%.*s%s%.*s",
+		 swz_base_name(profile->executable), of_type ? " " : "",
+		 (int)(of_type < 32 ? of_type : 32), type ? type : "",
+		 of_service ? " " : "",
+		 (int)(of_service < 32 ? of_service : 32),
+		 service ? service : "");
+	return name;
+}
+
+/* --- threads ------------------------------------------------------------- */
+
+void swz_thread_choice_add(struct swz_thread_choice *choice, const char *item)
+{
+	swz_grow(&choice->items, &choice->capacity, choice->count,
+		 sizeof(*choice->items));
+	choice->items[choice->count++] = item;
+}
+
+void swz_thread_choice_free(struct swz_thread_choice *choice)
+{
+	free(choice->items);
+	*choice = (struct swz_thread_choice){0};
+}
+
+bool swz_thread_is_named(const struct swz_profile_thread *thread,
+			 const char *item)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "%" PRId32, thread->record.tid);
+	return strcmp(item, id) == 0 || fnmatch(item, thread->name, 0) == 0;
+}
+
+bool swz_thread_is_chosen(const struct swz_thread_choice *choice,
+			  const struct swz_profile_thread *thread)
+{
+	size_t i;
+
+	for (i = 0; i < choice->count; i++)
+		if (swz_thread_is_named(thread, choice->items[i]))
+			return true;
+	return !choice->count;
+}
+
+/* --- who still writes ---------------------------------------------------- */
+
+bool swz_has_writer(int fd, const struct swz_file_header *header)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+		(void)flock(fd, LOCK_UN);
+	else if (errno == EWOULDBLOCK)
+		return true;
+	return !(header->flags & SWZ_FILE_ENDED) && header->process_start &&
+	       header->pid > 0 &&
+	       swz_process_start(header->pid) == header->process_start;
+}
+
+#define WAIT_NS 2000000
+#define MOST_WAITS 2500 /* 5 s */
+
+static bool read_header(int fd, struct swz_file_header *header)
+{
+	return pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
+	       memcmp(header->magic, SWZ_FILE_MAGIC, sizeof(header->magic)) ==
+		       0;
+}
+
+bool swz_wait_for_sampler(const char *path)
+{
+	const struct timespec pause = {0, WAIT_NS};
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct swz_file_header header;
+	int waits = 0;
+
+	if (fd < 0)
+		return false;
+	if (read_header(fd, &header) && header.flags & SWZ_FILE_SAMPLES &&
+	    !(header.flags & SWZ_FILE_ENDED) &&
+	    swz_process_start(header.pid) != header.process_start)
+		for (; waits < MOST_WAITS; waits++) {
+			if (flock(fd, LOCK_SH | LOCK_NB) == 0 ||
+			    errno != EWOULDBLOCK)
+				break;
+			nanosleep(&pause, NULL);
+		}
+	close(fd);
+	return waits > 0;
+}
+
+const char *swz_full_reason(const struct swz_file_header *header)
+{
+	switch (header->full) {
+	case SWZ_FULL_NOT:
+		return NULL;
+	case SWZ_FULL_DISK:
+		return "the disk was full";
+	case SWZ_FULL_LIMIT:
+		return "longer files were not allowed (ulimit -f)";
+	case SWZ_FULL_NAME:
+		return "the file was removed, or the process could not open it "
+		       "any more";
+	case SWZ_FULL_MEMORY:
+		return "there was no memory";
+	default:
+		return "there was no more room";
+	}
 }

@@ -1,16 +1,30 @@
-/* Nodes, functions and modules of a profile, by number and by address.
- * Addresses are those of the process: modules may have come and gone. */
+/* A profile's bytes, its clock, and look-ups of nodes, functions and modules by
+ * number and by address. Addresses are those of the process: modules may have
+ * come and gone. */
 
+#include "profile/file/lookup.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-#include "profile/support/memory.h"
-#include "profile/support/search.h"
+#include "base/printable.h"
+#include "util/arith.h"
+#include "util/memory.h"
 #include "profile/file/reader.h"
+
+/* --- by number and by address -------------------------------------------- */
 
 const struct swz_node *swz_profile_node(const struct swz_profile *profile,
 					uint32_t unit)
 {
+	if (profile->made_nodes && unit >= profile->made_unit)
+		return &profile->made_nodes[unit - profile->made_unit];
 	return (const struct swz_node *)(const void *)(profile->data +
 						       (size_t)unit *
 							       SWZ_UNIT_BYTES);
@@ -147,6 +161,20 @@ uint32_t swz_profile_module_at(const struct swz_profile *profile,
 	return found;
 }
 
+/* How far the function reaches that starts at START, and before the one that is
+ * NEXT in the order of addresses. */
+static uint64_t end_of(const struct swz_profile *profile, size_t next,
+		       uint64_t start)
+{
+	uint64_t end = start +
+		       profile->functions[profile->by_address[next - 1]].size;
+
+	if (next < profile->function_count &&
+	    run_time_address(profile, profile->by_address[next]) < end)
+		end = run_time_address(profile, profile->by_address[next]);
+	return end;
+}
+
 uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 {
 	size_t low = 0;
@@ -154,6 +182,9 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 	uint32_t found;
 	uint64_t start;
 
+	if (address >= profile->found_last.start &&
+	    address < profile->found_last.end)
+		return profile->found_last.function;
 	if (swz_profile_module_at(profile, address) == SWZ_INDEX_NONE)
 		return SWZ_INDEX_NONE;
 	if (!profile->by_address)
@@ -176,6 +207,9 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 	if (profile->functions[found].size &&
 	    address - start >= profile->functions[found].size)
 		return SWZ_INDEX_NONE;
+	profile->found_last.start = start;
+	profile->found_last.end = end_of(profile, low, start);
+	profile->found_last.function = found;
 	return found;
 }
 
@@ -187,6 +221,29 @@ const char *swz_profile_label(const struct swz_profile *profile,
 	for (i = 0; i < profile->label_count; i++)
 		if (strcmp(profile->labels[2 * i], name) == 0)
 			return profile->labels[2 * i + 1];
+	return NULL;
+}
+
+const char *swz_profile_called(const struct swz_profile *profile,
+			       const char *path)
+{
+	const size_t prefix = strlen(SWZ_LABEL_CALLED);
+	const char *called;
+	size_t i;
+
+	if (!(profile->header.flags & SWZ_FILE_MERGED)) {
+		if (strcmp(path, profile->executable) != 0)
+			return NULL;
+		called = swz_profile_label(profile, SWZ_LABEL_CALLED);
+		return called ? called : "";
+	}
+	for (i = 0; i < profile->label_count; i++) {
+		const char *name = profile->labels[2 * i];
+
+		if (strncmp(name, SWZ_LABEL_CALLED " ", prefix + 1) == 0 &&
+		    strcmp(name + prefix + 1, path) == 0)
+			return profile->labels[2 * i + 1];
+	}
 	return NULL;
 }
 
@@ -203,4 +260,236 @@ uint32_t swz_profile_rank(const struct swz_profile *profile)
 		rank = rank * 10 + (uint32_t)(*text - '0');
 	}
 	return rank;
+}
+
+/* --- the clock ----------------------------------------------------------- */
+
+/* The header's samples of the clock say how fast it is: the two that are
+ * farthest apart, the most exactly. But what lies between them may be more than
+ * the program: a machine that is suspended stops CLOCK_MONOTONIC and not the
+ * TSC, a virtual one that is stopped or moved either of them, and a child in a
+ * time namespace of its own has another CLOCK_MONOTONIC. The two of the start
+ * know nothing of that. Samples that say what no clock can be are not believed.
+ */
+
+/* No clock runs slower than 10 MHz or faster than 100 GHz. */
+#define MAX_NS_PER_TICK 100u
+#define MAX_TICKS_PER_NS 100u
+
+/* A sample may be off by so much, if its thread had to wait amid it. */
+#define SAMPLE_ERROR_NS 20000u
+/* CLOCK_MONOTONIC is adjusted, by much less. */
+#define EVEN_WITHIN 100u
+
+struct rate {
+	uint64_t ticks;
+	uint64_t ns;
+};
+
+static bool usable_sample(const struct swz_clock_sample *sample)
+{
+	return sample->ticks != 0 && sample->monotonic_ns != 0;
+}
+
+/* Zeros, if the two are of no use. */
+static struct rate rate_between(const struct swz_clock_sample *from,
+				const struct swz_clock_sample *to)
+{
+	if (!usable_sample(from) || !usable_sample(to) ||
+	    to->ticks <= from->ticks || to->monotonic_ns <= from->monotonic_ns)
+		return (struct rate){0};
+	return (struct rate){
+		.ticks = to->ticks - from->ticks,
+		.ns = to->monotonic_ns - from->monotonic_ns,
+	};
+}
+
+static bool is_a_clock(const struct rate *rate)
+{
+	return rate->ticks && rate->ns / MAX_NS_PER_TICK <= rate->ticks &&
+	       rate->ticks / MAX_TICKS_PER_NS <= rate->ns;
+}
+
+/* True if what the clock did over all fits the rate that it had at the start.
+ */
+static bool is_even(const struct rate *start, const struct rate *all)
+{
+	double expected = (double)all->ticks * (double)start->ns /
+			  (double)start->ticks;
+	double off = (double)all->ns - expected;
+	double error = expected / EVEN_WITHIN +
+		       SAMPLE_ERROR_NS * (1 + expected / (double)start->ns);
+
+	return off < error && -off < error;
+}
+
+void swz_profile_calibrate(struct swz_profile *profile)
+{
+	const struct swz_clock_sample *clock = profile->header.clock;
+	struct rate start = rate_between(&clock[0], &clock[1]), rate = {0};
+	bool start_is_known = is_a_clock(&start);
+
+	profile->clock_uneven = false;
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t j = 0; j < 3; j++) {
+			struct rate other = rate_between(&clock[i], &clock[j]);
+
+			if (start_is_known && other.ticks &&
+			    !is_even(&start, &other))
+				profile->clock_uneven = true;
+			if (other.ticks > rate.ticks && is_a_clock(&other))
+				rate = other;
+		}
+	}
+	if (profile->clock_uneven)
+		rate = start;
+	profile->clock_known = rate.ticks != 0;
+	profile->clock_ticks = profile->clock_known ? rate.ticks : 1;
+	profile->clock_ns = profile->clock_known ? rate.ns : 1;
+}
+
+uint64_t swz_profile_duration_ticks(const struct swz_profile *profile)
+{
+	uint64_t last = profile->header.start_ticks;
+	size_t i;
+
+	if (profile->header.end_ticks > last)
+		last = profile->header.end_ticks;
+	for (i = 0; i < profile->thread_count; i++)
+		if (profile->threads[i].last_ticks > last)
+			last = profile->threads[i].last_ticks;
+	last -= profile->header.start_ticks;
+	return last > SWZ_MAX_TICKS ? 0 : last;
+}
+
+int64_t swz_profile_ns(const struct swz_profile *profile, int64_t ticks)
+{
+	return swz_scale(ticks, profile->clock_ns, profile->clock_ticks);
+}
+
+/* --- bytes --------------------------------------------------------------- */
+
+/* The used part of a file is copied into memory, all but packed events, so that
+ * a process that still writes to it, or cuts it off, cannot pull checked bytes
+ * from under us. */
+
+ssize_t swz_read_fully(int fd, uint8_t *data, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = pread(fd, data + done, size - done,
+				    (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+size_t swz_profile_loaded(const struct swz_profile *profile, uint64_t offset,
+			  void *to, size_t size)
+{
+	if (offset >= profile->size)
+		return 0;
+	if (size > profile->size - offset)
+		size = (size_t)(profile->size - offset);
+	memcpy(to, profile->data + offset, size);
+	return size;
+}
+
+size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
+			 void *to, size_t size)
+{
+	ssize_t got;
+
+	if (profile->fd < 0)
+		return swz_profile_loaded(profile, offset, to, size);
+	if (offset >= profile->size)
+		return 0;
+	if (size > profile->size - offset)
+		size = (size_t)(profile->size - offset);
+	got = swz_read_fully(profile->fd, to, size, offset);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+#define PAGE 4096u
+
+/* Chunks are small as a rule; but what follows something that is skipped may be
+ * skipped, too. */
+#define LOAD_AT_LEAST ((uint64_t)64 << 10)
+#define LOAD_BEHIND_SKIPPED ((uint64_t)PAGE)
+
+bool swz_load(struct swz_loading *from, uint64_t end)
+{
+	uint64_t least = from->skipping ? LOAD_BEHIND_SKIPPED : LOAD_AT_LEAST;
+	uint64_t size;
+	ssize_t got;
+
+	if (end <= from->have)
+		return true;
+	size = end - from->have;
+	if (size < least)
+		size = least;
+	if (size > from->size - from->have)
+		size = from->size - from->have;
+	got = swz_read_fully(from->fd, from->data + from->have, size,
+			     from->have);
+	if (got < 0)
+		return false;
+	from->have += (uint64_t)got;
+	from->skipping = false;
+	if ((uint64_t)got < size)
+		from->size = from->have;
+	return true;
+}
+
+/* Where something is skipped more will be, and a large page takes what is not
+ * wanted, too. */
+static void use_small_pages(struct swz_loading *from)
+{
+	uint64_t first = (from->have + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+
+	if (!from->in_small_pages && first < from->size)
+		(void)madvise(from->data + first, from->size - first,
+			      MADV_NOHUGEPAGE);
+	from->in_small_pages = true;
+}
+
+void swz_load_skip(struct swz_loading *from, uint64_t start, uint64_t end)
+{
+	uint64_t first = (start + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	uint64_t last = end < from->have ? end : from->have;
+
+	last &= ~(uint64_t)(PAGE - 1);
+	if (first < last)
+		(void)madvise(from->data + first, last - first, MADV_DONTNEED);
+	use_small_pages(from);
+	if (from->have < end)
+		from->have = end;
+	from->skipping = true;
+}
+
+uint64_t swz_load_past_hole(struct swz_loading *from, uint64_t offset)
+{
+	off_t data;
+	uint64_t next;
+
+	if (offset < from->have || offset >= from->size)
+		return offset;
+	data = lseek(from->fd, (off_t)offset, SEEK_DATA);
+	if (data < 0 && errno != ENXIO)
+		return offset;
+	next = data < 0 ? from->size : (uint64_t)data & ~(uint64_t)(PAGE - 1);
+	if (next > from->size)
+		next = from->size;
+	if (next <= offset)
+		return offset;
+	swz_load_skip(from, offset, next);
+	return next;
 }

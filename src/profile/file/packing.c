@@ -1,12 +1,12 @@
-/* A profile is written through a mapping, where a context takes 64 bytes. Of a
- * process that has ended they can be packed. The new file replaces the old one
- * all at once, by its name, so whoever reads finds one or the other; until then
- * it has no name, so nothing is left behind if this process is killed. */
+/* swizzle-run does two things with profiles when a run has ended: it writes the
+ * end of killed processes, and makes large profiles smaller. */
 
 #include "profile/file/packing.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,71 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/file/packed_nodes.h"
-#include "profile/file/run_profiles.h"
-#include "profile/file/writer.h"
+#include "swizzle/format.h"
+#include "base/run_summary.h"
+#include "profile/file/inputs.h"
+#include "profile/file/scan.h"
 
-/* Of a file less is not worth it, nor if the rest is more. */
+/* --- the profiles of a run ----------------------------------------------- */
+
+static bool is_of_run(const struct swz_file_header *h,
+		      const struct swz_run *run)
+{
+	return memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) == 0 &&
+	       h->version == SWZ_FILE_VERSION && swz_run_has(run, h) &&
+	       !h->snapshot_ticks;
+}
+
+static void look_at_file(const struct swz_run *run, int folder,
+			 const char *name, swz_run_profile_visitor *visit,
+			 void *context)
+{
+	struct swz_file_header header;
+	struct stat st;
+	int fd = openat(folder, name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+				O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+	    is_of_run(&header, run))
+		visit(context, &(struct swz_run_profile){.folder = folder,
+							 .fd = fd,
+							 .name = name,
+							 .status = &st,
+							 .header = &header});
+	close(fd);
+}
+
+void swz_run_profiles_each(const struct swz_run *run,
+			   swz_run_profile_visitor *visit, void *context)
+{
+	const char *slash = strrchr(run->output, '/');
+	char *path = slash ? strndup(run->output,
+				     (size_t)(slash - run->output) + 1)
+			   : NULL;
+	DIR *folder = path ? opendir(path) : NULL;
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN)
+			look_at_file(run, dirfd(folder), entry->d_name, visit,
+				     context);
+	if (folder)
+		closedir(folder);
+	free(path);
+}
+
+/* --- packing ------------------------------------------------------------- */
+
+/* A profile is written through a mapping, where a context takes 64 bytes. Of a
+ * process that has ended they can be packed. The new file replaces the old one
+ * all at once, by its name, so whoever reads finds one or the other; until then
+ * it has no name, so nothing is left behind if this process is killed. */
+
+/* Saving less is not worth it, nor if the rest is more. */
 #define WORTH_BYTES (UINT64_C(4) << 20)
 /* A chunk that is shorter has nearly as many pages when it is packed. */
 #define CHUNK_BYTES (UINT64_C(16) << 10)
@@ -173,7 +233,7 @@ static bool pack_chunks(const struct packing *p)
 	       copy(p, 0, SWZ_HEADER_BYTES);
 }
 
-/* Of the same owner, with the same rights and times. */
+/* The new file has the same owner, rights and times. */
 static bool describe(int fd, const struct stat *st)
 {
 	const struct timespec times[] = {st->st_atim, st->st_mtim};
@@ -261,4 +321,45 @@ void swz_packing_run(const struct swz_run *run)
 
 		nanosleep(&time, NULL);
 	}
+}
+
+/* --- the end of a run ---------------------------------------------------- */
+
+/* A process has a file for each program that it has executed. */
+struct latest {
+	const struct swz_run *run;
+	uint64_t start_ticks;
+	int fd; /* of it, for writing; -1: it has an end */
+};
+
+static void look_at(void *context, const struct swz_run_profile *profile)
+{
+	const struct swz_file_header *h = profile->header;
+	struct latest *latest = context;
+	char path[64]; /* the same file, not one that has its name by now */
+
+	if (!swz_run_is_root(latest->run, h) ||
+	    h->flags & (SWZ_FILE_SAMPLES | SWZ_FILE_MERGED) ||
+	    h->start_ticks < latest->start_ticks)
+		return;
+	if (latest->fd >= 0)
+		close(latest->fd);
+	latest->fd = -1;
+	latest->start_ticks = h->start_ticks;
+	if (h->flags & SWZ_FILE_ENDED || h->end_ticks)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", profile->fd);
+	latest->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+}
+
+void swz_run_note_end(const struct swz_run *run)
+{
+	struct latest latest = {.run = run, .fd = -1};
+
+	swz_run_profiles_each(run, look_at, &latest);
+	if (latest.fd < 0)
+		return;
+	(void)!pwrite(latest.fd, &run->end_ticks, sizeof(run->end_ticks),
+		      offsetof(struct swz_file_header, end_ticks));
+	close(latest.fd);
 }

@@ -1,15 +1,52 @@
 #ifndef SWZ_PROFILE_FILE_RANKS_H
 #define SWZ_PROFILE_FILE_RANKS_H
 
-/* Ranks in a sum of profiles (SWZ_FILE_MERGED): which there are, and what each
- * has spent. */
+/* The costs of one rank's threads in each function: the body of a chunk
+ * SWZ_CHUNK_RANK_COSTS. A sum may have these of thousands of ranks, so they are
+ * kept packed: see docs/file-format.md. */
 
-#include "profile/file/rank_costs.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "swizzle/format.h"
+#include "base/status.h"
 
 struct swz_profile;
 struct swz_scan;
 
+struct swz_rank_cost {
+	uint32_t thread;
+	uint32_t function;
+	uint64_t calls;
+	int64_t self_ns;
+	int64_t inclusive_ns;
+};
+
+/* More are no body that can be read. */
+#define SWZ_RANK_MOST_COSTS ((size_t)1 << 26)
+
+/* Sorts COSTS by thread, then function, and adds up those that have the same.
+ * Returns how many remain. */
+size_t swz_rank_costs_sort(struct swz_rank_cost *costs, size_t count);
+
+/* COUNT sorted costs, SWZ_RANK_MOST_COSTS at most. The result is to be freed;
+ * it has *BYTES. */
+uint8_t *swz_rank_costs_pack(const struct swz_rank_cost *costs, size_t count,
+			     size_t *bytes);
+
+/* The other way round, into COUNT elements of COSTS. Behind what was packed
+ * there may be other bytes. False if it is not that of so many, or damaged. */
+bool swz_rank_costs_unpack(const void *packed, size_t bytes,
+			   struct swz_rank_cost *costs,
+			   size_t count) SWZ_MUST_CHECK;
+
+/* --- ranks --------------------------------------------------------------- */
+
+/* Ranks in a sum of profiles (SWZ_FILE_MERGED): which there are, and what each
+ * has spent. */
+
+struct swz_profile;
 struct swz_summed_rank {
 	uint32_t rank;
 	int32_t pid;
@@ -40,7 +77,7 @@ void swz_scan_rank_costs(struct swz_scan *scan, const struct swz_chunk *chunk,
 void swz_ranks_index(struct swz_scan *scan);
 void swz_ranks_free(struct swz_profile *profile);
 
-/* Whether a thread stands for those of processes that have a rank. */
+/* True if a thread stands for those of processes that have a rank. */
 bool swz_profile_thread_has_rank(const struct swz_profile *profile,
 				 size_t thread);
 
@@ -56,7 +93,7 @@ uint64_t swz_profile_ranked_processes(const struct swz_profile *profile);
 struct swz_rank_cost *swz_profile_rank_costs(struct swz_profile *profile,
 					     size_t index) SWZ_MUST_CHECK;
 
-/* Whether all of them can be read; true if there are none. */
+/* True if all of them can be read; true if there are none. */
 bool swz_profile_ranks_are_whole(struct swz_profile *profile) SWZ_MUST_CHECK;
 
 #endif

@@ -1,7 +1,5 @@
-/* The reader of profile files.
- *
- * The file is loaded (load.c), its records are collected (scan.c), then put in
- * order (index.c); what asks for them is in lookup.c and ticks.c. */
+/* A file is loaded (lookup.c), its records are collected (scan.c), then put in
+ * order here. */
 
 #include "profile/file/reader.h"
 
@@ -9,6 +7,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +17,483 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "swizzle/format.h"
+#include "base/status.h"
+#include "util/arith.h"
+#include "util/memory.h"
 #include "profile/file/archive.h"
-#include "profile/file/code_chunk.h"
-#include "profile/file/index.h"
-#include "profile/file/load.h"
-#include "profile/support/memory.h"
+#include "profile/file/inputs.h"
+#include "profile/file/lookup.h"
 #include "profile/file/ranks.h"
+#include "profile/file/records.h"
 #include "profile/file/run_time_code.h"
 #include "profile/file/scan.h"
-#include "profile/file/signatures.h"
-#include "profile/file/summaries.h"
-#include "profile/file/ticks.h"
-#include "profile/file/writer.h"
+#include "profile/file/switches.h"
+#include "profile/file/values.h"
+
+/* --- putting records in order -------------------------------------------- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_modules(const void *left, const void *right)
+{
+	const struct swz_profile_module *a = left, *b = right;
+
+	return compare(a->index, b->index);
+}
+
+static int compare_functions(const void *left, const void *right)
+{
+	const struct swz_profile_function *a = left, *b = right;
+	int order = compare(a->id, b->id);
+
+	return order ? order : compare(a->module, b->module);
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+	const struct swz_profile_thread *a = left, *b = right;
+
+	return compare(a->index, b->index);
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+	const struct swz_node_span *a = left, *b = right;
+	int order = compare(a->owner, b->owner);
+
+	return order ? order : compare(a->unit, b->unit);
+}
+
+static int compare_unwound(const void *left, const void *right)
+{
+	const struct swz_profile_unwound *a = left, *b = right;
+	int order = compare(a->owner, b->owner);
+
+	return order ? order : compare(a->node, b->node);
+}
+
+static int compare_event_chunks(const void *left, const void *right)
+{
+	const struct swz_event_chunk *a = left, *b = right;
+	int order = compare(a->owner, b->owner);
+
+	if (!order)
+		order = compare(a->ticks, b->ticks);
+	return order ? order : compare(a->offset, b->offset);
+}
+
+/* Mostly they are in order already. */
+static void sort(void *array, size_t count, size_t size,
+		 int (*order)(const void *, const void *))
+{
+	const char *at = array;
+	size_t i = 1;
+
+	while (i < count && order(at + (i - 1) * size, at + i * size) <= 0)
+		i++;
+	if (i < count)
+		qsort(array, count, size, order);
+}
+
+/* Keeps the first of each run of equal elements in a sorted array. Returns how
+ * many remain. */
+static size_t drop_duplicates(void *array, size_t count, size_t size,
+			      bool (*same)(const void *, const void *))
+{
+	char *bytes = array;
+	size_t kept = count ? 1 : 0;
+	size_t i;
+
+	for (i = 1; i < count; i++) {
+		if (same(bytes + (kept - 1) * size, bytes + i * size))
+			continue;
+		if (kept != i)
+			memcpy(bytes + kept * size, bytes + i * size, size);
+		kept++;
+	}
+	return kept;
+}
+
+static bool same_module(const void *left, const void *right)
+{
+	return compare_modules(left, right) == 0;
+}
+
+static bool same_function(const void *left, const void *right)
+{
+	const struct swz_profile_function *a = left, *b = right;
+
+	return a->id == b->id;
+}
+
+static bool same_thread(const void *left, const void *right)
+{
+	return compare_threads(left, right) == 0;
+}
+
+static void count_duplicates(struct swz_profile *profile, size_t *count,
+			     size_t kept)
+{
+	if (kept != *count)
+		profile->damage.bad_chunks += (uint32_t)(*count - kept);
+	*count = kept;
+}
+
+/* A record has the low half of an address; a module spans less than 4 GiB. */
+static uint64_t whole_address(const struct swz_module_record *module,
+			      uint64_t low)
+{
+	uint64_t base = module->start - module->load_bias;
+	uint64_t address = (base & ~(uint64_t)UINT32_MAX) | low;
+
+	return address < base ? address + ((uint64_t)1 << 32) : address;
+}
+
+static void index_functions(struct swz_profile *profile)
+{
+	uint32_t owner = 0, module = SWZ_INDEX_NONE;
+	bool known = false;
+	size_t i;
+
+	sort(profile->functions, profile->function_count,
+	     sizeof(*profile->functions), compare_functions);
+	count_duplicates(
+		profile, &profile->function_count,
+		drop_duplicates(profile->functions, profile->function_count,
+				sizeof(*profile->functions), same_function));
+	for (i = 0; i < profile->function_count; i++) {
+		struct swz_profile_function *function = &profile->functions[i];
+
+		if (!known || owner != function->module) {
+			owner = function->module;
+			module = swz_profile_module_by_index(profile, owner);
+			known = true;
+		}
+		function->module = module;
+		if (module != SWZ_INDEX_NONE)
+			function->address = whole_address(
+				&profile->modules[module].record,
+				function->address);
+	}
+}
+
+static void assign_names(struct swz_scan *scan)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t i;
+
+	for (i = 0; i < scan->name_count; i++) {
+		uint32_t index = swz_profile_function_by_id(profile,
+							    scan->names[i].id);
+
+		if (index != SWZ_INDEX_NONE && scan->names[i].text[0])
+			profile->functions[index].name = scan->names[i].text;
+	}
+	free(scan->names);
+}
+
+static void close_thread(const struct swz_profile *profile,
+			 struct swz_profile_thread *thread)
+{
+	const struct swz_thread_record *record = &thread->record;
+	uint64_t last = record->last_ticks;
+
+	if (record->end_ticks) {
+		if (record->end_ticks > last)
+			last = record->end_ticks;
+	} else if (profile->header.end_ticks > last) {
+		last = profile->header.end_ticks;
+	}
+	if (last < record->start_ticks)
+		last = record->start_ticks;
+	if (last - record->start_ticks > SWZ_MAX_TICKS)
+		last = record->start_ticks;
+	thread->last_ticks = last;
+}
+
+static void count_stray(struct swz_profile *profile,
+			const struct swz_node_span *span)
+{
+	uint32_t i;
+
+	for (i = 0; i < span->count; i++)
+		if (swz_profile_node(profile, span->unit + i)->function !=
+		    SWZ_FUNCTION_NONE)
+			profile->damage.stray_nodes++;
+}
+
+/* True if its calls are those of a context further up. Long calls are where
+ * their edge's others are. */
+static bool is_folded_recursion(const struct swz_profile *profile,
+				const struct swz_node *node, uint32_t unit)
+{
+	struct swz_node edge;
+
+	if (!(profile->header.flags & SWZ_FILE_SAMPLED) ||
+	    !(node->call_site & SWZ_CALL_SITE_LONG))
+		return node->context != unit;
+	return swz_profile_loaded(profile,
+				  (uint64_t)node->context * SWZ_UNIT_BYTES,
+				  &edge, sizeof(edge)) == sizeof(edge) &&
+	       edge.context != node->context;
+}
+
+static void count_folded(struct swz_profile *profile,
+			 const struct swz_node_span *span)
+{
+	uint32_t i;
+
+	for (i = 0; i < span->count; i++) {
+		const struct swz_node *node = swz_profile_node(profile,
+							       span->unit + i);
+
+		if (node->function == SWZ_FUNCTION_NONE)
+			continue;
+		/* counts never have a context: nothing was lost */
+		if (profile->header.flags & SWZ_FILE_COUNTS)
+			continue;
+		if (node->open & SWZ_NODE_FOLDED)
+			profile->folded_calls = swz_add_count(
+				profile->folded_calls, node->calls);
+		else if (is_folded_recursion(profile, node, span->unit + i))
+			profile->folded_recursion = swz_add_count(
+				profile->folded_recursion, node->calls);
+	}
+}
+
+/* Both arrays are sorted by thread index: one merging pass. */
+static void index_threads(struct swz_profile *profile)
+{
+	size_t span = 0;
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_profile_thread *thread = &profile->threads[i];
+
+		close_thread(profile, thread);
+		while (span < profile->span_count &&
+		       profile->spans[span].owner < thread->index)
+			count_stray(profile, &profile->spans[span++]);
+		if (span < profile->span_count)
+			thread->spans = &profile->spans[span];
+		while (span < profile->span_count &&
+		       profile->spans[span].owner == thread->index) {
+			count_folded(profile, &profile->spans[span++]);
+			thread->span_count++;
+		}
+	}
+	while (span < profile->span_count)
+		count_stray(profile, &profile->spans[span++]);
+}
+
+/* The same; what belongs to no thread is nothing worth saying. */
+static void index_unwound(struct swz_profile *profile)
+{
+	size_t at = 0;
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_profile_thread *thread = &profile->threads[i];
+
+		while (at < profile->unwound_count &&
+		       profile->unwound[at].owner < thread->index)
+			at++;
+		if (at < profile->unwound_count)
+			thread->unwound = &profile->unwound[at];
+		while (at < profile->unwound_count &&
+		       profile->unwound[at].owner == thread->index) {
+			thread->unwound_count++;
+			at++;
+		}
+	}
+}
+
+/* A state that is read now from a file that is being written may say that more
+ * is packed than when the pages were read, but not less. */
+static void read_state(struct swz_profile *profile,
+		       struct swz_event_chunk *events)
+{
+	const uint64_t body = events->offset + sizeof(struct swz_chunk);
+	uint64_t room = events->bytes - sizeof(struct swz_chunk), state = 0;
+	uint64_t first = 0;
+
+	swz_profile_bytes(profile,
+			  events->offset + offsetof(struct swz_chunk,
+						    reserved[SWZ_PACKED_STATE]),
+			  &state, sizeof(state));
+	if (room > (uint32_t)state)
+		room = (uint32_t)state;
+	else if (room < (uint32_t)state)
+		profile->damage.bad_chunks += !profile->damage.missing_bytes;
+	swz_profile_bytes(profile,
+			  events->offset + offsetof(struct swz_chunk,
+						    reserved[SWZ_PACKED_FIRST]),
+			  &first, sizeof(first));
+	events->is_first = first == 1;
+	events->number = state >> 32;
+	events->bytes = 0;
+	if (room < sizeof(events->ticks))
+		return;
+	swz_profile_bytes(profile, body, &events->ticks, sizeof(events->ticks));
+	events->offset = body + sizeof(events->ticks);
+	events->bytes = room - sizeof(events->ticks);
+}
+
+/* Leaves of a chunk of pages those that are not packed as well. */
+static void trim(struct swz_profile *profile, struct swz_event_chunk *events,
+		 uint64_t packed)
+{
+	uint64_t pages = events->kept ? events->kept - 1 : packed;
+
+	pages = pages > events->number ? pages - events->number : 0;
+	if (pages > events->bytes / SWZ_EVENT_PAGE)
+		pages = events->bytes / SWZ_EVENT_PAGE;
+	events->number += pages;
+	events->is_first = !events->number;
+	events->offset += pages * SWZ_EVENT_PAGE;
+	events->bytes -= pages * SWZ_EVENT_PAGE;
+	if (pages)
+		events->first_event = 0;
+	events->ticks = 0;
+	if (events->bytes)
+		swz_profile_loaded(profile,
+				   events->offset + SWZ_EVENT_PAGE -
+					   sizeof(events->ticks),
+				   &events->ticks, sizeof(events->ticks));
+}
+
+/* By owner; then of each owner what is valid, by time. */
+static void order_events(struct swz_profile *profile)
+{
+	struct swz_event_chunk *chunks = profile->event_chunks;
+	size_t count = profile->event_chunk_count, kept = 0;
+	size_t first, next, i;
+
+	for (i = 0; i < count; i++)
+		if (chunks[i].packed)
+			read_state(profile, &chunks[i]);
+	sort(chunks, count, sizeof(*chunks), compare_event_chunks);
+	for (first = 0; first < count; first = next) {
+		uint64_t packed = 0;
+
+		for (next = first;
+		     next < count && chunks[next].owner == chunks[first].owner;
+		     next++)
+			if (chunks[next].packed && chunks[next].number > packed)
+				packed = chunks[next].number;
+		for (i = first; i < next; i++) {
+			if (!chunks[i].packed)
+				trim(profile, &chunks[i], packed);
+			if (chunks[i].bytes)
+				chunks[kept++] = chunks[i];
+		}
+	}
+	profile->event_chunk_count = kept;
+	sort(chunks, kept, sizeof(*chunks), compare_event_chunks);
+}
+
+static void index_events(struct swz_profile *profile)
+{
+	size_t at = 0;
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_profile_thread *thread = &profile->threads[i];
+
+		while (at < profile->event_chunk_count &&
+		       profile->event_chunks[at].owner < thread->index)
+			at++;
+		if (at < profile->event_chunk_count)
+			thread->event_chunks = &profile->event_chunks[at];
+		while (at < profile->event_chunk_count &&
+		       profile->event_chunks[at].owner == thread->index) {
+			thread->event_chunk_count++;
+			at++;
+		}
+	}
+}
+
+static int compare_value_chunks(const void *left, const void *right)
+{
+	const struct swz_value_chunk *a = left, *b = right;
+	int order = compare(a->owner, b->owner);
+
+	if (!order)
+		order = compare(a->number, b->number);
+	return order ? order : compare(a->offset, b->offset);
+}
+
+static void index_values(struct swz_profile *profile)
+{
+	size_t at = 0;
+	size_t i;
+
+	sort(profile->value_chunks, profile->value_chunk_count,
+	     sizeof(*profile->value_chunks), compare_value_chunks);
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_profile_thread *thread = &profile->threads[i];
+
+		while (at < profile->value_chunk_count &&
+		       profile->value_chunks[at].owner < thread->index)
+			at++;
+		if (at < profile->value_chunk_count)
+			thread->value_chunks = &profile->value_chunks[at];
+		while (at < profile->value_chunk_count &&
+		       profile->value_chunks[at].owner == thread->index) {
+			thread->value_chunk_count++;
+			at++;
+		}
+	}
+}
+
+/* Sorts the records, drops those that are there twice, gives each thread its
+ * nodes and events, and each function its module and name. */
+static void profile_index(struct swz_scan *scan)
+{
+	struct swz_profile *profile = scan->profile;
+
+	sort(profile->modules, profile->module_count, sizeof(*profile->modules),
+	     compare_modules);
+	count_duplicates(
+		profile, &profile->module_count,
+		drop_duplicates(profile->modules, profile->module_count,
+				sizeof(*profile->modules), same_module));
+	sort(profile->threads, profile->thread_count, sizeof(*profile->threads),
+	     compare_threads);
+	count_duplicates(
+		profile, &profile->thread_count,
+		drop_duplicates(profile->threads, profile->thread_count,
+				sizeof(*profile->threads), same_thread));
+	sort(profile->unwound, profile->unwound_count,
+	     sizeof(*profile->unwound), compare_unwound);
+	order_events(profile);
+	index_functions(profile);
+	assign_names(scan);
+	swz_counts_index(scan);
+	sort(profile->spans, profile->span_count, sizeof(*profile->spans),
+	     compare_spans);
+	swz_embedded_index(profile);
+	index_threads(profile);
+	index_unwound(profile);
+	swz_switches_index(profile);
+	swz_marks_index(profile);
+	index_events(profile);
+	index_values(profile);
+	swz_signatures_index(profile);
+	swz_summaries_index(profile);
+	swz_ranks_index(scan);
+}
+
+/* --- opening a file ------------------------------------------------------ */
+
+/* The reader of profile files.
+ *
+ * The file is loaded (load.c), its records are collected (scan.c), then put in
+ * order (index.c); what asks for them is in lookup.c and ticks.c. */
 
 static enum swz_status fail(struct swz_error *error, enum swz_status status,
 			    const char *format, ...)
@@ -59,6 +525,8 @@ static enum swz_status check_header(const uint8_t *bytes, size_t size,
 		return fail(error, SWZ_E_FORMAT,
 			    "cut off within its header (%zu bytes)", size);
 	memcpy(header, bytes, sizeof(*header));
+	/* it is just being cut, or was when the process was killed */
+	header->used_bytes &= ~SWZ_USED_CLOSED;
 	if (header->byte_order != SWZ_FILE_BYTE_ORDER)
 		return fail(error, SWZ_E_UNSUPPORTED,
 			    "unknown byte order %#" PRIx32, header->byte_order);
@@ -115,7 +583,7 @@ static enum swz_status parse(struct swz_profile *profile,
 		(void)fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
 	swz_profile_calibrate(profile);
 	swz_run_time_code_index(&scan, owner);
-	swz_profile_index(&scan);
+	profile_index(&scan);
 	return loaded ? SWZ_OK : SWZ_E_SYSTEM;
 }
 
@@ -248,8 +716,10 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->by_address);
 	free(profile->threads);
 	free(profile->spans);
+	free(profile->made_nodes);
 	free(profile->unwound);
 	free(profile->switches);
+	free(profile->looks);
 	free(profile->marks);
 	free(profile->value_chunks);
 	swz_signatures_free(profile);

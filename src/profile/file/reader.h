@@ -4,23 +4,26 @@
 /* Reads a profile file into memory and checks it. The file is hostile: it may
  * be cut off, damaged, forged, or still being written. Whatever is not
  * consistent is left out and counted in swz_damage; what remains can be used
- * without further checks, except the nodes (see tree.h). */
+ * without further checks, except the nodes (see call_tree.h). */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "swizzle/format.h"
-
-#define SWZ_INDEX_NONE UINT32_MAX
+#include "base/status.h"
 
 struct swz_code_ranges;
 struct swz_profile_signature;
 struct swz_signature_set;
 struct swz_summed_ranks;
 
-/* What was wrong with a file that could be read nevertheless. */
+#define SWZ_INDEX_NONE UINT32_MAX
+
+struct swz_code_ranges;
+struct swz_profile_signature;
+struct swz_signature_set;
+/* Damage of a file that could be read nevertheless. */
 struct swz_damage {
 	uint64_t missing_bytes; /* said to be used, but past the file's end */
 	uint64_t skipped_bytes; /* not part of any valid chunk */
@@ -86,7 +89,14 @@ struct swz_profile_switch {
 	uint64_t on_ticks;
 };
 
-/* A moment that has a name: see profile/file/marks.h. */
+/* Where a thread was seen to wait. */
+struct swz_profile_look {
+	uint32_t node; /* file offset / 64 */
+	uint32_t kind; /* enum swz_look_kind */
+	uint64_t ns;
+};
+
+/* A moment that has a name: see profile/file/records.h. */
 struct swz_profile_mark {
 	uint32_t owner;   /* the thread's index */
 	uint32_t node;    /* file offset / 64; may be none of the file's */
@@ -97,7 +107,7 @@ struct swz_profile_mark {
 	size_t text_bytes;
 };
 
-/* What is valid of a chunk of events, and lies within the file. */
+/* The part of a chunk of events that is valid and lies within the file. */
 struct swz_event_chunk {
 	uint32_t owner;
 	bool packed;        /* a stream, not pages */
@@ -161,16 +171,27 @@ struct swz_profile {
 	size_t function_count;
 	uint32_t *by_address; /* into functions, by run-time address; see
 			       * swz_profile_function_at() */
+	struct {
+		uint64_t start, end;
+		uint32_t function;
+	} found_last;                       /* of these; end 0: none */
 	struct swz_profile_thread *threads; /* sorted by index */
 	size_t thread_count;
 	struct swz_node_span *spans; /* sorted by owner, then unit */
 	size_t span_count;
+	/* SWZ_FILE_COUNTS: nodes that stand for counted edges, behind the
+	 * file's last unit. */
+	struct swz_node *made_nodes;
+	size_t made_node_count;
+	size_t made_unit;                    /* of the first */
 	struct swz_profile_unwound *unwound; /* sorted by owner, then node */
 	size_t unwound_count;
 	struct swz_event_chunk *event_chunks; /* sorted by owner, then ticks */
 	size_t event_chunk_count;
 	struct swz_profile_switch *switches; /* sorted by owner, then time */
 	size_t switch_count;
+	struct swz_profile_look *looks;
+	size_t look_count;
 	struct swz_profile_mark *marks; /* sorted by time */
 	size_t mark_count;
 	struct swz_value_chunk *value_chunks; /* sorted by owner, then number */
@@ -244,6 +265,11 @@ size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
 size_t swz_profile_loaded(const struct swz_profile *profile, uint64_t offset,
 			  void *to, size_t size);
 
+/* How the program at PATH was called where it was executed: "" by its own name,
+ * or by several; NULL: it was not executed in the profile. */
+const char *swz_profile_called(const struct swz_profile *profile,
+			       const char *path);
+
 /* The value of a label (SWZ_CHUNK_LABELS), or NULL. */
 const char *swz_profile_label(const struct swz_profile *profile,
 			      const char *name);
@@ -261,7 +287,7 @@ uint32_t swz_profile_module_by_index(const struct swz_profile *profile,
 uint32_t swz_profile_thread_by_index(const struct swz_profile *profile,
 				     uint32_t index);
 
-/* Whether one of the thread's spans has the node slot at a unit. */
+/* True if one of the thread's spans has the node slot at a unit. */
 bool swz_thread_has_node(const struct swz_profile_thread *thread,
 			 uint32_t unit);
 
@@ -279,7 +305,7 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address);
 uint32_t swz_profile_module_at(const struct swz_profile *profile,
 			       uint64_t address);
 
-/* Whether it is no module but stands for code that was made at run time
+/* True if it is no module but stands for code that was made at run time
  * (SWZ_FUNCTION_CODE), or also for the spans that the program has named. */
 static inline bool swz_module_is_code(const struct swz_profile_module *module)
 {
@@ -292,15 +318,15 @@ static inline bool swz_module_is_no_file(
 	return module->index == SWZ_SPAN_MODULE || swz_module_is_code(module);
 }
 
-/* Whether a module's range holds a run-time address. */
+/* True if a module's range holds a run-time address. */
 bool swz_profile_module_holds(const struct swz_profile *profile, uint32_t index,
 			      uint64_t address);
 
-/* Whether two modules are the same file, perhaps at different addresses. */
+/* True if two modules are the same file, perhaps at different addresses. */
 bool swz_profile_same_module(const struct swz_profile_module *a,
 			     const struct swz_profile_module *b);
 
-/* Whether the module is the same file as one before it: a file that was loaded
+/* True if the module is the same file as one before it: a file that was loaded
  * at several places is listed once, as its first. */
 bool swz_profile_repeats_module(const struct swz_profile *profile,
 				size_t index);

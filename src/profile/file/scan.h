@@ -4,11 +4,13 @@
 /* The records of a profile file: one pass over its chunks. */
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "profile/file/load.h"
+#include "swizzle/format.h"
+#include "profile/file/lookup.h"
 #include "profile/file/reader.h"
 
-/* What is being read, and the room that there is in its arrays. */
+/* The profile that is being read, and the room that there is in its arrays. */
 struct swz_scan {
 	struct swz_profile *profile;
 	struct swz_loading *from; /* what loads it as it is wanted; NULL: all
@@ -21,12 +23,20 @@ struct swz_scan {
 	size_t event_chunk_capacity;
 	size_t switch_capacity;
 	size_t mark_capacity;
+	size_t look_capacity;
 	size_t value_chunk_capacity;
 	size_t signature_capacity;
 	size_t summary_capacity;
 	size_t signature_set_capacity;
 	size_t symbol_capacity;
 	size_t line_capacity;
+	struct swz_scan_counts {
+		uint32_t owner; /* the thread's index */
+		uint32_t count; /* slots, all of which are there */
+		size_t offset;
+	} * count_chunks; /* to be freed */
+	size_t count_chunk_count;
+	size_t count_chunk_capacity;
 	struct swz_scan_name {
 		uint32_t id;
 		const char *text;
@@ -41,5 +51,35 @@ struct swz_scan {
 /* Collects the records of all chunks in scan->profile->data, in the order of
  * the file. False: it cannot be loaded, errno says why. */
 bool swz_scan_chunks(struct swz_scan *scan);
+
+/* --- packed nodes -------------------------------------------------------- */
+
+/* Nodes as a chunk PACKED_NODES has them: most take 10 to 15 bytes, not 64,
+ * since most were called once, by what was made before them.
+ * docs/file-format.md describes it. */
+
+/* The most bytes of a node. */
+#define SWZ_PACKED_NODE_BYTES 81u
+
+/* State that the chunk's earlier nodes have left. At first all 0. */
+#define SWZ_PACKED_NODES_SITES 1024u
+struct swz_packed_nodes {
+	uint64_t last_site;
+	uint32_t last_parent;
+	/* of functions, by the low bits of their ids: where they were called
+	 * from last */
+	uint32_t functions[SWZ_PACKED_NODES_SITES];
+	uint64_t sites[SWZ_PACKED_NODES_SITES];
+};
+
+/* Writes the node at UNIT (file offset / 64) to TO, which has room for the
+ * most. Returns how many bytes it took. */
+unsigned swz_node_pack(uint8_t *to, struct swz_packed_nodes *before,
+		       uint32_t unit, const struct swz_node *node);
+
+/* Reads one from *AT, which goes on. False: no whole node is before LIMIT. */
+bool swz_node_unpack(const uint8_t **at, const uint8_t *limit,
+		     struct swz_packed_nodes *before, uint32_t unit,
+		     struct swz_node *node);
 
 #endif

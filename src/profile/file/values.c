@@ -1,14 +1,173 @@
+/* Arguments and results: their signatures, the values of a trace's calls, and
+ * the last values of a profile's contexts. The file is not trusted. */
+
+#include "profile/file/values.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "swizzle/values.h"
+#include "util/memory.h"
+#include "profile/file/events.h"
+#include "profile/file/reader.h"
+#include "profile/file/scan.h"
+
+/* --- signatures ---------------------------------------------------------- */
+
+const char *swz_signature_text(const struct swz_signature_set *set,
+			       uint32_t name)
+{
+	return name < set->text_bytes ? set->text + name : "";
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	const struct swz_profile_signature *a = left, *b = right;
+
+	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* That of a function's id, or NULL. */
+static const struct swz_profile_signature *signature_find(
+	const struct swz_profile *profile, uint32_t function)
+{
+	struct swz_profile_signature key = {.function = function};
+
+	if (!profile->signature_count)
+		return NULL;
+	return bsearch(&key, profile->signatures, profile->signature_count,
+		       sizeof(key), compare_ids);
+}
+
+/* Copies COUNT elements of SIZE bytes to *TO, and moves on. False: there are
+ * not as many. */
+static bool take_array(const uint8_t **body, size_t *left, void *to,
+		       uint64_t count, size_t size)
+{
+	void *copy;
+
+	if (count > UINT32_MAX || count > *left / size)
+		return false;
+	copy = swz_allocate((size_t)count + 1, size);
+	if (count)
+		memcpy(copy, *body, (size_t)count * size);
+	memcpy(to, &copy, sizeof(copy));
+	*body += count * size;
+	*left -= (size_t)count * size;
+	return true;
+}
+
+static bool types_are_valid(const struct swz_signature_set *set)
+{
+	uint32_t i;
+
+	for (i = 0; i < set->type_count; i++) {
+		const struct swz_value_type *t = &set->types[i];
+
+		if (t->of > set->type_count || t->first > set->member_count ||
+		    t->members > set->member_count - t->first)
+			return false;
+	}
+	for (i = 0; i < set->member_count; i++)
+		if (set->members[i].type >= set->type_count &&
+		    set->members[i].type)
+			return false;
+	for (i = 0; i < set->part_count; i++)
+		if (set->parts[i].type >= set->type_count ||
+		    set->parts[i].kind >= SWZ_PART_KINDS)
+			return false;
+	return true;
+}
+
+static void free_set(struct swz_signature_set *set)
+{
+	free(set->parts);
+	free(set->types);
+	free(set->members);
+	free(set->text);
+	free(set);
+}
+
+void swz_scan_signatures(struct swz_scan *scan, const struct swz_chunk *chunk,
+			 const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_signature_set *set = swz_allocate(1, sizeof(*set));
+	struct swz_signature *all = NULL;
+	uint64_t bytes = chunk->reserved[SWZ_SIGNATURES_TEXT];
+	uint32_t i;
+	bool valid;
+
+	set->part_count = (uint32_t)chunk->reserved[SWZ_SIGNATURES_PARTS];
+	set->type_count = (uint32_t)chunk->reserved[SWZ_SIGNATURES_TYPES];
+	set->member_count = (uint32_t)chunk->reserved[SWZ_SIGNATURES_MEMBERS];
+	set->text_bytes = (uint32_t)bytes;
+	valid = take_array(&body, &size, &all, chunk->count, sizeof(*all)) &&
+		take_array(&body, &size, &set->parts, set->part_count,
+			   sizeof(*set->parts)) &&
+		take_array(&body, &size, &set->types, set->type_count,
+			   sizeof(*set->types)) &&
+		take_array(&body, &size, &set->members, set->member_count,
+			   sizeof(*set->members)) &&
+		take_array(&body, &size, &set->text, bytes, 1) && bytes &&
+		!set->text[0] && !set->text[bytes - 1] && types_are_valid(set);
+	for (i = 0; valid && i < chunk->count; i++) {
+		const struct swz_signature *s = &all[i];
+		struct swz_profile_signature *to;
+		uint32_t count = (uint32_t)s->entry_parts + s->return_parts;
+
+		if (s->first > set->part_count ||
+		    count > set->part_count - s->first)
+			continue;
+		swz_grow(&profile->signatures, &scan->signature_capacity,
+			 profile->signature_count, sizeof(*to));
+		to = &profile->signatures[profile->signature_count++];
+		*to = (struct swz_profile_signature){
+			.function = s->function,
+			.entry_parts = s->entry_parts,
+			.return_parts = s->return_parts,
+			.parts = set->parts + s->first,
+			.set = set,
+		};
+	}
+	free(all);
+	if (!valid) {
+		profile->damage.bad_chunks++;
+		free_set(set);
+		return;
+	}
+	swz_grow(&profile->signature_sets, &scan->signature_set_capacity,
+		 profile->signature_set_count,
+		 sizeof(struct swz_signature_set *));
+	profile->signature_sets[profile->signature_set_count++] = set;
+}
+
+void swz_signatures_index(struct swz_profile *profile)
+{
+	if (profile->signature_count > 1)
+		qsort(profile->signatures, profile->signature_count,
+		      sizeof(*profile->signatures), compare_ids);
+}
+
+void swz_signatures_free(struct swz_profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->signature_set_count; i++)
+		free_set(profile->signature_sets[i]);
+	free(profile->signature_sets);
+	free(profile->signatures);
+}
+
+/* --- values of calls ----------------------------------------------------- */
+
 /* Records are in the order of time, but for those of signal handlers, which may
  * come a little before or behind the call that they interrupted. So those near
  * the event's time are kept in a window, and the one with the event's node and
  * time is looked for there. */
-
-#include "profile/file/values.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "profile/support/memory.h"
 
 #define WINDOW 512u   /* records, a power of two */
 #define AHEAD 32u     /* of them, at least so many are later than the event */
@@ -255,9 +414,10 @@ static bool same_value(const struct swz_value_part *a,
 	       a->type == b->type;
 }
 
-void swz_signature_decode(const struct swz_profile_signature *signature,
-			  enum swz_value_moment moment, const uint8_t *bytes,
-			  size_t size, struct swz_call_values *to)
+/* Reads the BYTES of a record, by the signature. */
+static void signature_decode(const struct swz_profile_signature *signature,
+			     enum swz_value_moment moment, const uint8_t *bytes,
+			     size_t size, struct swz_call_values *to)
 {
 	bool entered = moment == SWZ_VALUES_ENTRY;
 	const struct swz_value_part *part = signature->parts, *last = NULL;
@@ -306,7 +466,7 @@ bool swz_values_next(struct swz_value_reader *reader,
 	item->record = entry->record;
 	item->bytes = entry->bytes;
 	item->size = entry->size;
-	item->signature = swz_signature_find(
+	item->signature = signature_find(
 		reader->profile,
 		swz_profile_node(reader->profile, entry->record.node)
 			->function);
@@ -322,8 +482,8 @@ void swz_values_decode(struct swz_value_reader *reader,
 	values->count = 0;
 	values->exception = NULL;
 	values->moment = item->record.kind;
-	swz_signature_decode(item->signature, values->moment, entry->bytes,
-			     entry->size, values);
+	signature_decode(item->signature, values->moment, entry->bytes,
+			 entry->size, values);
 }
 
 /* NULL: there are none. */
@@ -337,7 +497,7 @@ static struct entry *take_entry(struct swz_value_reader *reader,
 	if (!reader || event->cut || event->untraced)
 		return NULL;
 	node = swz_profile_node(reader->profile, event->node);
-	*signature = node ? swz_signature_find(reader->profile, node->function)
+	*signature = node ? signature_find(reader->profile, node->function)
 			  : NULL;
 	if (!*signature)
 		return NULL;
@@ -366,8 +526,8 @@ bool swz_values_of(struct swz_value_reader *reader,
 		values->exception = (const char *)entry->bytes + 2;
 		return true;
 	}
-	swz_signature_decode(signature, values->moment, entry->bytes,
-			     entry->size, values);
+	signature_decode(signature, values->moment, entry->bytes, entry->size,
+			 values);
 	return values->count != 0;
 }
 
@@ -401,8 +561,8 @@ bool swz_values_of_kept(const struct swz_kept_values *kept,
 	values->moment = SWZ_VALUES_ENTRY;
 	if (!kept->signature)
 		return false;
-	swz_signature_decode(kept->signature, SWZ_VALUES_ENTRY, kept->bytes,
-			     kept->size, values);
+	signature_decode(kept->signature, SWZ_VALUES_ENTRY, kept->bytes,
+			 kept->size, values);
 	return values->count != 0;
 }
 
@@ -410,4 +570,131 @@ void swz_kept_values_free(struct swz_kept_values *kept)
 {
 	free(kept->bytes);
 	*kept = (struct swz_kept_values){0};
+}
+
+/* --- last values of contexts --------------------------------------------- */
+
+void swz_scan_summary(struct swz_scan *scan, const struct swz_chunk *chunk,
+		      const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_value_summary *head;
+
+	(void)chunk;
+	if (size < sizeof(*head)) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	head = swz_allocate(size, 1);
+	memcpy(head, body, size);
+	swz_grow(&profile->summaries, &scan->summary_capacity,
+		 profile->summary_count, sizeof(*profile->summaries));
+	profile->summaries[profile->summary_count] =
+		(struct swz_profile_summary){
+			.node = head->node,
+			.order = (uint32_t)profile->summary_count,
+			.head = head,
+			.bytes = size};
+	profile->summary_count++;
+}
+
+static int by_node(const void *left, const void *right)
+{
+	const struct swz_profile_summary *a = left, *b = right;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void swz_summaries_index(struct swz_profile *profile)
+{
+	if (profile->summary_count > 1)
+		qsort(profile->summaries, profile->summary_count,
+		      sizeof(*profile->summaries), by_node);
+}
+
+void swz_summaries_free(struct swz_profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->summary_count; i++)
+		free(profile->summaries[i].head);
+	free(profile->summaries);
+}
+
+/* True if all that it says is there. */
+static bool is_whole(const struct swz_profile_summary *s)
+{
+	const struct swz_profile_signature *signature = s->signature;
+	size_t bytes = sizeof(*s->head) +
+		       s->head->ranges * sizeof(struct swz_value_range);
+
+	bytes += signature->entry_parts ? SWZ_LAST_VALUE_BYTES : 0;
+	bytes += signature->return_parts ? SWZ_LAST_VALUE_BYTES : 0;
+	return bytes <= s->bytes &&
+	       s->head->entry.bytes <= SWZ_LAST_VALUE_BYTES &&
+	       s->head->result.bytes <= SWZ_LAST_VALUE_BYTES;
+}
+
+const struct swz_profile_summary *swz_summary_find(
+	const struct swz_profile *profile, uint32_t node)
+{
+	struct swz_profile_summary *found;
+	uint32_t at = SWZ_SEARCH(profile->summaries, profile->summary_count,
+				 node, node);
+
+	if (at == SWZ_INDEX_NONE)
+		return NULL;
+	found = &profile->summaries[at];
+	if (!found->signature)
+		found->signature = signature_find(
+			profile, swz_profile_node(profile, node)->function);
+	return found->signature && is_whole(found) ? found : NULL;
+}
+
+bool swz_summary_values(const struct swz_profile_summary *s,
+			enum swz_value_moment moment,
+			struct swz_call_values *values)
+{
+	bool entered = moment == SWZ_VALUES_ENTRY;
+	const struct swz_last_values *last = entered ? &s->head->entry
+						     : &s->head->result;
+	const uint8_t *bytes =
+		entered ? swz_summary_entry(s->head)
+			: swz_summary_result(s->head,
+					     s->signature->entry_parts != 0);
+
+	values->count = 0;
+	values->exception = NULL;
+	values->moment = moment;
+	if (!last->calls || last->sequence & 1 ||
+	    !(entered ? s->signature->entry_parts : s->signature->return_parts))
+		return false;
+	signature_decode(s->signature, moment, bytes, last->bytes, values);
+	return values->count != 0;
+}
+
+bool swz_summary_range(const struct swz_profile_summary *s, unsigned index,
+		       struct swz_value *low, struct swz_value *high)
+{
+	const struct swz_profile_signature *signature = s->signature;
+	const struct swz_value_range *range = &swz_summary_ranges(
+		s->head)[index];
+	const struct swz_value_part *part = &signature->parts[range->part];
+
+	if (!range->count ||
+	    range->part >= signature->entry_parts + signature->return_parts ||
+	    part->bytes > sizeof(range->low))
+		return false;
+	*low = (struct swz_value){
+		.name = swz_signature_text(signature->set, part->name),
+		.type = &signature->set->types[part->type],
+		.set = signature->set,
+		.plain = {.bytes = (const uint8_t *)&range->low,
+			  .size = part->bytes},
+	};
+	*high = *low;
+	high->plain.bytes = (const uint8_t *)&range->high;
+	return true;
 }

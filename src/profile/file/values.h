@@ -1,15 +1,54 @@
 #ifndef SWZ_PROFILE_FILE_VALUES_H
 #define SWZ_PROFILE_FILE_VALUES_H
 
-/* The values that a trace holds of a thread's calls, read beside its events
- * (events.h): in bounded memory, whatever the file says. */
+/* Signatures of the arguments and results that a trace holds (see
+ * swizzle/values.h). The file is not trusted: signatures refer only to what is
+ * here, and texts end. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "swizzle/values.h"
 #include "profile/file/events.h"
-#include "profile/file/signatures.h"
+
+struct swz_chunk;
+struct swz_profile;
+struct swz_scan;
+struct swz_value_reader;
+
+struct swz_profile;
+struct swz_scan;
+/* A chunk of signatures. */
+struct swz_signature_set {
+	struct swz_value_part *parts;
+	struct swz_value_type *types;
+	struct swz_value_member *members;
+	char *text;
+	uint32_t part_count, type_count, member_count, text_bytes;
+};
+
+struct swz_profile_signature {
+	uint32_t function; /* id */
+	uint16_t entry_parts, return_parts;
+	const struct swz_value_part *parts; /* those of the return behind */
+	const struct swz_signature_set *set;
+};
+
+/* The text of a name; "" where there is none. */
+const char *swz_signature_text(const struct swz_signature_set *set,
+			       uint32_t name);
+
+/* For the scan and the index: a chunk's body; all in their order; the end. */
+void swz_scan_signatures(struct swz_scan *scan, const struct swz_chunk *chunk,
+			 const uint8_t *body, size_t size);
+void swz_signatures_index(struct swz_profile *profile);
+void swz_signatures_free(struct swz_profile *profile);
+
+/* --- values of calls ----------------------------------------------------- */
+
+/* The values that a trace holds of a thread's calls, read beside its events
+ * (events.h): in bounded memory, whatever the file says. */
 
 /* Memory, or text, that belongs to a value. */
 struct swz_value_bytes {
@@ -42,8 +81,6 @@ struct swz_call_values {
 				* it; otherwise NULL */
 };
 
-struct swz_value_reader;
-
 /* For the events of a thread in their order; NULL: the trace has no values of
  * it, so that all answers are no. Both must outlive it. */
 struct swz_value_reader *swz_values_open(
@@ -70,11 +107,6 @@ void swz_values_decode(struct swz_value_reader *reader,
 		       const struct swz_value_item *item,
 		       struct swz_call_values *values);
 
-/* What BYTES of a record hold, by the signature. */
-void swz_signature_decode(const struct swz_profile_signature *signature,
-			  enum swz_value_moment moment, const uint8_t *bytes,
-			  size_t size, struct swz_call_values *to);
-
 /* The values of an event that swz_events_next() has just handed out: the
  * arguments at a begin, the result or the exception at an end. False: there are
  * none. */
@@ -97,9 +129,46 @@ void swz_values_keep(struct swz_value_reader *reader,
 		     const struct swz_event *event,
 		     struct swz_kept_values *kept);
 
-/* What it points to are bytes of KEPT. False: there are none. */
+/* The values point to bytes of KEPT. False: there are none. */
 bool swz_values_of_kept(const struct swz_kept_values *kept,
 			struct swz_call_values *values);
 void swz_kept_values_free(struct swz_kept_values *kept);
+
+/* --- last values of contexts --------------------------------------------- */
+
+/* Arguments and results of a profile that is no trace, by context (see
+ * swizzle/values.h). The file is not trusted. */
+
+struct swz_scan;
+struct swz_profile_summary {
+	uint32_t node;
+	uint32_t order; /* in the file */
+	const struct swz_profile_signature *signature;
+	struct swz_value_summary *head; /* owned, with what follows it */
+	size_t bytes;
+};
+
+/* That of a node; NULL: there is none. */
+const struct swz_profile_summary *swz_summary_find(
+	const struct swz_profile *profile, uint32_t node);
+
+/* The values of the last call; false: there are none, or they were being
+ * written. */
+bool swz_summary_values(const struct swz_profile_summary *summary,
+			enum swz_value_moment moment,
+			struct swz_call_values *values);
+
+/* The smallest and the largest of a range; false: it has none. They refer to
+ * the summary. */
+bool swz_summary_range(const struct swz_profile_summary *summary,
+		       unsigned index, struct swz_value *low,
+		       struct swz_value *high);
+
+/* For the scan and the index: a chunk's body; all in their order, after the
+ * signatures; the end. */
+void swz_scan_summary(struct swz_scan *scan, const struct swz_chunk *chunk,
+		      const uint8_t *body, size_t size);
+void swz_summaries_index(struct swz_profile *profile);
+void swz_summaries_free(struct swz_profile *profile);
 
 #endif

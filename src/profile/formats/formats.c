@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "profile/file/archive.h"
-#include "profile/formats/by.h"
-#include "profile/formats/calls.h"
-#include "profile/formats/raw.h"
-#include "profile/formats/rings.h"
+#include "profile/formats/calls/calls.h"
+#include "profile/formats/calls/rings.h"
+#include "profile/formats/common/writers.h"
+#include "profile/formats/tables/by.h"
+#include "profile/formats/tables/raw.h"
 
 static void write_callgrind(struct swz_writer *writer,
 			    const struct swz_section *section)
@@ -53,7 +54,8 @@ static const struct swz_format formats[] = {
 			"for KCachegrind and callgrind_annotate (default "
 			"elsewhere)",
 		.takes = SWZ_TAKES_DIFF,
-		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES | SWZ_NEEDS_HITS,
+		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES | SWZ_NEEDS_HITS |
+			 SWZ_NEEDS_TIMES_TO_COMPARE,
 		.prefix = "callgrind.out.",
 		.suffix = "",
 		.section = write_callgrind,
@@ -84,7 +86,7 @@ static const struct swz_format formats[] = {
 			 SWZ_TAKES_BOTTOM_UP | SWZ_TAKES_DIFF |
 			 SWZ_FILTERS_ROWS | SWZ_TELLS_FOLDED |
 			 SWZ_FOR_TERMINALS,
-		.needs = SWZ_NEEDS_CONTEXTS,
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_TIMES_TO_COMPARE,
 		.section = write_tree,
 	},
 	{
@@ -92,7 +94,7 @@ static const struct swz_format formats[] = {
 		.description = "stacks and their self time, a line each, for "
 			       "flamegraph.pl",
 		.takes = SWZ_TAKES_SORT | SWZ_TAKES_DIFF,
-		.needs = SWZ_NEEDS_CONTEXTS,
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_TIMES,
 		.section = write_folded,
 	},
 	{
@@ -100,7 +102,7 @@ static const struct swz_format formats[] = {
 		.description = "a flame graph for speedscope (JSON); of a "
 			       "trace, its events",
 		.takes = SWZ_TAKES_SORT,
-		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES,
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES | SWZ_NEEDS_TIMES,
 		.begin = swz_begin_speedscope,
 		.section = swz_write_speedscope,
 		.end = swz_end_speedscope,
@@ -125,7 +127,7 @@ static const struct swz_format formats[] = {
 		.description = "profiles of OpenTelemetry (protobuf, "
 			       "v1development as of 1.9.0)",
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES |
-			 SWZ_NEEDS_PLACES | SWZ_NEEDS_THREADS,
+			 SWZ_NEEDS_PLACES | SWZ_NEEDS_THREADS | SWZ_NEEDS_TIMES,
 		.prefix = "otlp.",
 		.suffix = ".pb",
 		.begin = swz_begin_otlp,
@@ -137,7 +139,7 @@ static const struct swz_format formats[] = {
 		.description = "the call graph for graphviz, coloured by cost "
 			       "or change",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT | SWZ_TAKES_DIFF,
-		.needs = SWZ_NEEDS_EDGES,
+		.needs = SWZ_NEEDS_EDGES | SWZ_NEEDS_TIMES_TO_COMPARE,
 		.section = swz_write_dot,
 	},
 	{
@@ -150,6 +152,7 @@ static const struct swz_format formats[] = {
 		.rows = 300,
 		.prefix = "swizzle.",
 		.suffix = ".graph.html",
+		.for_owner = true,
 		.begin = swz_graph_begin,
 		.section = swz_graph_section,
 		.end = swz_graph_end,
@@ -184,6 +187,7 @@ static const struct swz_format formats[] = {
 			 SWZ_NEEDS_EDGES,
 		.prefix = "swizzle.",
 		.suffix = ".sqlite",
+		.for_owner = true,
 		.begin = swz_sqlite_begin,
 		.section = swz_sqlite_section,
 		.end = swz_sqlite_end,
@@ -194,9 +198,10 @@ static const struct swz_format formats[] = {
 		.takes = SWZ_TELLS_FOLDED | SWZ_TAKES_SOURCE | SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
 			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS |
-			 SWZ_NEEDS_EDGES,
+			 SWZ_NEEDS_EDGES | SWZ_NEEDS_TIMES,
 		.prefix = "swizzle.",
 		.suffix = ".html",
+		.for_owner = true,
 		.begin = swz_html_begin,
 		.section = swz_html_section,
 		.end = swz_html_end,
@@ -219,6 +224,7 @@ static const struct swz_format formats[] = {
 		.rows = SWZ_CALLS_OF_PAGE,
 		.prefix = "swizzle.",
 		.suffix = ".calls.html",
+		.for_owner = true,
 		.fewer_events = true,
 		.reads_twice = true,
 		.events = swz_write_calls_html,
@@ -264,6 +270,7 @@ static const struct swz_format formats[] = {
 		.takes = SWZ_COMPRESSES | SWZ_TAKES_PLACE | SWZ_TAKES_NAMES,
 		.prefix = "swizzle.",
 		.suffix = ".swz",
+		.for_owner = true,
 		.profile = swz_write_archive,
 	},
 	{

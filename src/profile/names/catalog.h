@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/names/debug_files.h"
-#include "profile/names/demangle.h"
-#include "profile/names/embedded.h"
-#include "profile/support/intern.h"
-#include "profile/support/map.h"
+#include "util/memory.h"
 #include "profile/file/reader.h"
+#include "profile/names/debug_info.h"
+#include "profile/names/symbols.h"
+
+/* --- functions and places ------------------------------------------------ */
 
 #define SWZ_CATALOG_OUTSIDE \
 	0u /* function: a thread's time outside of all \
@@ -30,7 +30,9 @@
 #define SWZ_KERNEL_NAME "[kernel]"
 #define SWZ_CATALOG_UNSAMPLED 4u /* function: time without samples */
 #define SWZ_UNSAMPLED_NAME "[not sampled]"
-#define SWZ_CATALOG_IS_REAL(function) ((function) > SWZ_CATALOG_UNSAMPLED)
+#define SWZ_CATALOG_COUNTING 5u /* function: of samples, what counts calls */
+#define SWZ_COUNTING_NAME "[counting]"
+#define SWZ_CATALOG_IS_REAL(function) ((function) > SWZ_CATALOG_COUNTING)
 #define SWZ_PLACE_UNKNOWN 0u
 
 struct swz_catalog_module {
@@ -41,6 +43,10 @@ struct swz_catalog_module {
 	/* By swz_catalog_resolve(), interned. What tables show: the path's last
 	 * part, or all of it where another module has the same. */
 	const char *name;
+	/* How all that executed it called it, if not by its path; NULL: by
+	 * that. Known once one has. */
+	const char *called;
+	bool called_known;
 	const char *whole; /* the path, with something of the build-id where
 			    * another module has the same path */
 	uint64_t mapped_pages;
@@ -68,7 +74,7 @@ struct swz_catalog_function {
 			    * and neither has a known file */
 	bool nameless;     /* of a module; no symbol says what it is called */
 	bool recursive;    /* seen to be called while active */
-	bool waits;        /* an import that waits: see waiting_calls.h */
+	bool waits;        /* an import that waits: see catalog.c */
 	const char *asked; /* its symbol, as the program names it; or NULL */
 };
 
@@ -139,15 +145,16 @@ void swz_catalog_match(struct swz_catalog *catalog,
 		       const struct swz_binding *bindings, size_t new_count,
 		       size_t count);
 
-/* Where the index of a function is kept for all versions of its module or, if
- * it has no name to be known by, for this one. As swz_map_at(). */
-uint32_t *swz_catalog_shared(struct swz_catalog *catalog, uint32_t module,
-			     uint64_t address, const char *asked);
-
 /* The catalog's function for a function of the profile: INDEX into its
  * functions or, where that is SWZ_INDEX_NONE, one made up from ID. */
 uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 			      uint32_t id);
+
+/* Whether the direct call before RETURN_ADDRESS in CALLER is of another known
+ * function than CALLEE, at whose entry that address was: that one, or one
+ * further on, has ended in a jump to it. False where it is not known. */
+bool swz_binding_is_jump(struct swz_binding *binding, uint64_t return_address,
+			 uint32_t caller, uint32_t callee);
 
 /* The place of the call that returns to RETURN_ADDRESS (a run-time address)
  * from a function of the catalog. */
@@ -167,5 +174,19 @@ const char *swz_catalog_module_path(
 const char *swz_catalog_module_name(
 	const struct swz_catalog *catalog,
 	const struct swz_catalog_function *function);
+
+/* --- modules ------------------------------------------------------------- */
+
+/* The modules of a catalog and what their files say. What is not to be had is
+ * said once for each, on stderr. */
+
+/* The symbols of a module, or NULL. */
+struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
+					uint32_t index);
+
+/* The source of an address of a module that has symbols. */
+struct swz_source swz_catalog_line(struct swz_catalog *catalog, uint32_t index,
+				   struct swz_symbols *symbols,
+				   uint64_t address);
 
 #endif

@@ -1,20 +1,121 @@
+/* Names are given after all profiles are read: only then is it known which
+ * functions would share one. Two functions never have the same name and file,
+ * because viewers take them for one. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/names/catalog.h"
+#include "profile/names/symbols.h"
+
+/* --- names of modules ---------------------------------------------------- */
+
+/* Short names are the last parts of paths. Where these are not enough to tell
+ * modules apart the whole paths are shown, and where those are the same (a
+ * program that was built anew) the build-id's beginning. The versions of a
+ * module in a comparison are one. */
+
+/* What the modules of a catalog are called where they are shown. */
+
+enum { SHOWN_ID_BYTES = 4 };
+
+/* The path's last part, or how it was called. */
+static const char *short_name(const struct swz_catalog_module *module)
+{
+	return module->called ? module->called : swz_base_name(module->path);
+}
+
+struct clash {
+	bool name, path;
+};
+
+static struct clash clash_of(const struct swz_catalog *catalog, size_t index)
+{
+	const struct swz_catalog_module *module = &catalog->modules[index];
+	struct clash clash = {false, false};
+	size_t i;
+
+	for (i = 0; i < catalog->module_count; i++) {
+		const struct swz_catalog_module *other = &catalog->modules[i];
+
+		if (i == index || other->same_as == module->same_as)
+			continue;
+		if (other->path == module->path)
+			clash.path = true;
+		else if (strcmp(short_name(other), short_name(module)) == 0)
+			clash.name = true;
+	}
+	return clash;
+}
+
+/* Takes TEXT over. */
+static const char *intern(struct swz_catalog *catalog, char *text)
+{
+	const char *interned = swz_intern(&catalog->strings, text);
+
+	free(text);
+	return interned;
+}
+
+static const char *with_build_id(struct swz_catalog *catalog,
+				 const struct swz_catalog_module *module,
+				 const char *name)
+{
+	char id[2 * SHOWN_ID_BYTES + 1] = "";
+	size_t i;
+
+	for (i = 0; i < SHOWN_ID_BYTES && i < module->build_id_bytes; i++)
+		snprintf(id + 2 * i, 3, "%02x", module->build_id[i]);
+	return *id ? intern(catalog, swz_print("%s@%s", name, id)) : name;
+}
+
+/* To be called when all modules are there; again after more were added. */
+static void catalog_name_modules(struct swz_catalog *catalog)
+{
+	size_t i;
+
+	for (i = 0; i < catalog->module_count; i++) {
+		struct swz_catalog_module *module = &catalog->modules[i];
+		struct clash clash = clash_of(catalog, i);
+
+		module->whole = module->path;
+		module->name = clash.name ? module->path
+					  : swz_intern(&catalog->strings,
+						       short_name(module));
+		if (!clash.path)
+			continue;
+		module->whole = with_build_id(catalog, module, module->whole);
+		module->name = with_build_id(catalog, module, module->name);
+	}
+}
+
+const char *swz_catalog_module_path(const struct swz_catalog *catalog,
+				    const struct swz_catalog_function *function)
+{
+	if (function->module == SWZ_INDEX_NONE)
+		return NULL;
+	return catalog->modules[function->module].whole;
+}
+
+const char *swz_catalog_module_name(const struct swz_catalog *catalog,
+				    const struct swz_catalog_function *function)
+{
+	if (function->module == SWZ_INDEX_NONE)
+		return "-";
+	return catalog->modules[function->module].name;
+}
+
+/* --- names that tell functions apart ------------------------------------- */
+
 /* Names must tell functions apart: viewers take two functions with the same
  * name and file for one, whose costs then exceed the total. So functions of one
  * name get their parameters (overloads) or, failing that, the second one its
  * address; where only the module differs it is marked as a namesake and the
  * writers add the module. */
-
-#include "profile/names/catalog.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "profile/names/catalog_modules.h"
-#include "profile/names/module_names.h"
-#include "profile/names/symbols.h"
-#include "profile/support/memory.h"
-#include "profile/support/progress.h"
 
 static const char *made_up_name(struct swz_catalog *catalog,
 				const struct swz_catalog_function *function)
@@ -33,6 +134,8 @@ static const char *made_up_name(struct swz_catalog *catalog,
 		return swz_intern(&catalog->strings, SWZ_KERNEL_NAME);
 	if (function == &catalog->functions[SWZ_CATALOG_UNSAMPLED])
 		return swz_intern(&catalog->strings, SWZ_UNSAMPLED_NAME);
+	if (function == &catalog->functions[SWZ_CATALOG_COUNTING])
+		return swz_intern(&catalog->strings, SWZ_COUNTING_NAME);
 	snprintf(name, sizeof(name),
 		 function->module == SWZ_INDEX_NONE ? "function_%" PRIu64
 						    : "sub_%" PRIx64,
@@ -197,7 +300,7 @@ void swz_catalog_resolve(struct swz_catalog *catalog)
 	struct swz_map names = {0};
 	size_t i;
 
-	swz_catalog_name_modules(catalog);
+	catalog_name_modules(catalog);
 	for (i = 0; i < catalog->resolved; i++)
 		claim_names(&names, &catalog->functions[i], (uint32_t)i);
 	swz_progress_stage("finding names",

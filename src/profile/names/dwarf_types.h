@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/names/signature_builder.h"
+
+/* --- entries of the debug information ------------------------------------ */
+
 /* The type of an entry, or of the one that it is made from. False: void. */
 bool swz_die_type(Dwarf_Die *die, Dwarf_Die *type);
 
@@ -26,10 +30,12 @@ uint64_t swz_die_size(Dwarf_Die *type);
 bool swz_tag_is_class(int tag);
 bool swz_tag_is_reference(int tag);
 
+/* The source file that declares it; NULL: not known. (dwarf_decl_file of
+ * elfutils 0.188 aborts for units of .dwo files.) */
+const char *swz_die_file(Dwarf_Die *die);
+
 /* Whether the type's name begins so. */
 bool swz_die_is_named(Dwarf_Die *type, const char *begin);
-
-bool swz_die_has_member(Dwarf_Die *type, const char *name);
 
 /* The member that PATH names, "a.b", also one of a base: where it lies, and its
  * type. DEPTH is 0. */
@@ -47,5 +53,51 @@ bool swz_die_variant_part(Dwarf_Die *type, Dwarf_Die *part);
  * storage. */
 Dwarf_Word swz_die_first_bit(Dwarf_Die *field, Dwarf_Die *type,
 			     Dwarf_Word bits);
+
+/* --- types of libstdc++, libc++ and Rust's library ----------------------- */
+
+/* Types of libraries and languages whose objects are shown as what they stand
+ * for. */
+
+/* libstdc++'s std::string: of its two layouts the older is a pointer alone. */
+bool swz_is_std_string(Dwarf_Die *type);
+bool swz_is_std_view(Dwarf_Die *type); /* std::string_view */
+
+/* Rust's &str: a pointer, then the length. */
+bool swz_is_rust_str(Dwarf_Die *type);
+
+/* Rust's String: where its text's address and length lie. */
+bool swz_is_rust_string(Dwarf_Die *type, uint64_t *text, uint64_t *length);
+
+/* std::unique_ptr and std::shared_ptr: where the pointer lies. libstdc++ has a
+ * deleter that is not empty before it. */
+bool swz_smart_pointer(Dwarf_Die *type, uint64_t *offset);
+
+/* --- types as the profile holds them ------------------------------------- */
+
+/* Types of values, as swizzle-dump shows them later without the debug
+ * information. They are added to a builder's, each once. */
+
+/* Returns its number. OF is peeled. DEPTH: of types around it. */
+uint32_t swz_value_type_add(struct swz_signature_builder *b, Dwarf_Die *of,
+			    unsigned depth);
+
+/* One without members; OFFSET: of its entry, 0: it is found by nobody. */
+uint32_t swz_value_type_new(struct swz_signature_builder *b, uint64_t key,
+			    enum swz_type_kind kind, uint64_t bytes);
+
+/* Gives a type its members, which follow each other. */
+void swz_value_type_members(struct swz_signature_builder *b, uint32_t type,
+			    const struct swz_value_member *members,
+			    unsigned count);
+
+/* Where a field lies, which may be a bit-field; without name and type. */
+struct swz_value_member swz_member_place(Dwarf_Die *field, Dwarf_Die *type);
+
+enum swz_type_kind swz_value_base_kind(Dwarf_Die *type);
+
+/* Where it lies among the builder's text. NULL: 0. */
+uint32_t swz_signature_add_text(struct swz_signature_builder *b,
+				const char *text);
 
 #endif

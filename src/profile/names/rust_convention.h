@@ -5,7 +5,7 @@
  * their result. It is not fixed by anything: rustc 1.63 and 1.95 agree in this
  * (rustc_ty_utils, "fn_abi_adjust_for_abi"). */
 
-#include "profile/names/placing.h"
+#include "profile/names/value_places.h"
 
 enum swz_rust_function {
 	SWZ_RUST_NONE,   /* it is of another language */

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/support/memory.h"
-#include "profile/support/output.h"
-#include "profile/support/style.h"
+#include "base/printable.h"
+#include "util/figures.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 #define NO_GROUP SIZE_MAX
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "options/config_file.h"
 #include "swizzle/values.h"
+#include "options/config_file.h"
 
 /* Signatures that are being collected. */
 struct swz_signature_builder {
@@ -19,8 +19,8 @@ struct swz_signature_builder {
 	struct swz_value_part *parts;
 	size_t part_count, part_capacity;
 	struct swz_value_type *types;
-	Dwarf_Off *type_offsets; /* of each type's entry */
-	size_t type_count, type_capacity, offset_capacity;
+	uint64_t *type_keys; /* of each type's entry; 0: it has none */
+	size_t type_count, type_capacity, key_capacity;
 	struct swz_value_member *members;
 	size_t member_count, member_capacity;
 	char *text;

@@ -1,18 +1,235 @@
-/* Names and lines by elfutils' libdwfl, which knows where separate debug
- * information may lie. It is asked once per module for all symbols, which are
- * kept sorted, one per address. */
-
 #include "profile/names/symbols.h"
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/shown_name.h"
-#include "profile/support/memory.h"
+#include "base/qualified_name.h"
+#include "base/status.h"
+#include "util/memory.h"
+#include "profile/file/reader.h"
+#include "profile/names/debug_info.h"
+
+/* --- names that profiles bring along ------------------------------------- */
+
+/* Sorted when the first question comes: profiles are added before that. Of what
+ * several profiles say the first counts. */
+
+void swz_embedded_free(struct swz_embedded *embedded)
+{
+	free(embedded->symbols);
+	free(embedded->lines);
+	free(embedded->names);
+	*embedded = (struct swz_embedded){0};
+}
+
+void swz_embedded_add_symbol(struct swz_embedded *embedded,
+			     const struct swz_profile_symbol *symbol)
+{
+	swz_grow(&embedded->symbols, &embedded->symbol_capacity,
+		 embedded->symbol_count, sizeof(*symbol));
+	embedded->symbols[embedded->symbol_count] = *symbol;
+	/* their order is that of the names at one address; see compare() */
+	embedded->symbols[embedded->symbol_count].module =
+		(uint32_t)embedded->symbol_count;
+	embedded->symbol_count++;
+	embedded->languages |= symbol->languages;
+	embedded->sorted = false;
+}
+
+void swz_embedded_add_line(struct swz_embedded *embedded,
+			   const struct swz_profile_line *line)
+{
+	swz_grow(&embedded->lines, &embedded->line_capacity,
+		 embedded->line_count, sizeof(*line));
+	embedded->lines[embedded->line_count] = *line;
+	embedded->lines[embedded->line_count].module =
+		(uint32_t)embedded->line_count;
+	embedded->line_count++;
+	embedded->sorted = false;
+}
+
+bool swz_embedded_is_empty(const struct swz_embedded *embedded)
+{
+	return !embedded->symbol_count && !embedded->line_count;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_embedded(const void *left, const void *right)
+{
+	const struct swz_profile_symbol *a = left, *b = right;
+	int order = compare(a->address, b->address);
+
+	return order ? order : compare(a->module, b->module);
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct swz_profile_line *a = left, *b = right;
+	int order = compare(a->address, b->address);
+
+	return order ? order : compare(a->module, b->module);
+}
+
+/* Whether one of the symbols before the last of COUNT, at its address, has its
+ * name. There are few at one address, unless somebody forged them: then it is
+ * the last ones that are looked at. */
+static bool is_repeated(const struct swz_profile_symbol *symbols, size_t count,
+			const struct swz_profile_symbol *symbol)
+{
+	size_t looked = 0;
+
+	while (count-- && symbols[count].address == symbol->address &&
+	       looked++ < 64)
+		if (strcmp(symbols[count].name, symbol->name) == 0)
+			return true;
+	return false;
+}
+
+static void sort(struct swz_embedded *embedded)
+{
+	size_t kept = 0, i;
+
+	embedded->sorted = true;
+	if (embedded->symbol_count > 1)
+		qsort(embedded->symbols, embedded->symbol_count,
+		      sizeof(*embedded->symbols), compare_embedded);
+	for (i = 0; i < embedded->symbol_count; i++)
+		if (!is_repeated(embedded->symbols, kept,
+				 &embedded->symbols[i]))
+			embedded->symbols[kept++] = embedded->symbols[i];
+	embedded->symbol_count = kept;
+	free(embedded->names);
+	embedded->names = swz_allocate(kept, sizeof(*embedded->names));
+	for (i = 0; i < kept; i++)
+		embedded->names[i] = embedded->symbols[i].name;
+	if (embedded->line_count > 1)
+		qsort(embedded->lines, embedded->line_count,
+		      sizeof(*embedded->lines), compare_lines);
+}
+
+/* How many symbols begin at lower addresses. */
+static size_t symbols_below(struct swz_embedded *embedded, uint64_t address)
+{
+	size_t low = 0, high;
+
+	if (!embedded->sorted)
+		sort(embedded);
+	high = embedded->symbol_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (embedded->symbols[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The symbol that ADDRESS lies in, or NULL. */
+static const struct swz_profile_symbol *embedded_symbol(
+	struct swz_embedded *embedded, uint64_t address)
+{
+	size_t at = symbols_below(embedded, address);
+	const struct swz_profile_symbol *symbol;
+
+	if (at < embedded->symbol_count &&
+	    embedded->symbols[at].address == address)
+		return &embedded->symbols[at];
+	if (!at)
+		return NULL;
+	/* the first of those at the address before */
+	at = symbols_below(embedded, embedded->symbols[at - 1].address);
+	symbol = &embedded->symbols[at];
+	return address - symbol->address < symbol->size ? symbol : NULL;
+}
+
+const char *const *swz_embedded_names(struct swz_embedded *embedded,
+				      uint64_t address, size_t *count)
+{
+	size_t first = symbols_below(embedded, address), end = first;
+
+	while (end < embedded->symbol_count &&
+	       embedded->symbols[end].address == address)
+		end++;
+	*count = end - first;
+	return *count ? embedded->names + first : NULL;
+}
+
+const struct swz_profile_line *swz_embedded_line(struct swz_embedded *embedded,
+						 uint64_t address)
+{
+	size_t low = 0, high;
+
+	if (!embedded->sorted)
+		sort(embedded);
+	high = embedded->line_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (embedded->lines[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < embedded->line_count &&
+			       embedded->lines[low].address == address
+		       ? &embedded->lines[low]
+		       : NULL;
+}
+
+/* --- demangling with bounded memory -------------------------------------- */
+
+/* What libiberty takes memory from is bounded here: what a symbol stands for
+ * may be larger than any memory. Where it comes to that the name stays mangled,
+ * and the few blocks that libiberty holds then are lost. */
+
+#define MOST_BYTES ((size_t)4 * SWZ_SHOWN_NAME_BYTES)
+
+void *xmalloc(size_t bytes);
+void *xrealloc(void *block, size_t bytes);
+
+/* In place of libiberty's own, which end the program. */
+void *xmalloc(size_t bytes)
+{
+	return xrealloc(NULL, bytes);
+}
+
+void *xrealloc(void *block, size_t bytes)
+{
+	if (bytes > MOST_BYTES)
+		swz_shown_name_give_up();
+	return swz_reallocate(block, bytes ? bytes : 1, 1);
+}
+
+char *swz_demangle(const char *name, unsigned languages,
+		   enum swz_demangle style)
+{
+	static char shown[SWZ_SHOWN_NAME_BYTES];
+
+	if (style != SWZ_DEMANGLE_NO &&
+	    swz_shown_name(name, languages, style == SWZ_DEMANGLE_FULL, shown,
+			   sizeof(shown)))
+		return swz_duplicate(shown);
+	return swz_duplicate(name);
+}
+
+/* --- symbols and lines of a module --------------------------------------- */
+
+/* Names and lines by elfutils' libdwfl, which knows where separate debug
+ * information may lie. It is asked once per module for all symbols, which are
+ * kept sorted, one per address. */
 
 struct symbol {
 	uint64_t address;
@@ -38,8 +255,59 @@ struct swz_symbols {
 	unsigned languages;
 	bool has_locals;   /* functions that only a symbol table names */
 	uint32_t *by_name; /* of symbols; NULL: nobody has asked for it */
+	struct {
+		uint64_t start, end; /* 0: none was asked for */
+		const uint8_t *bytes;
+	} code; /* the section that was looked at last */
 	struct swz_debug_info *debug_info;
 };
+
+/* ---- code ---- */
+
+/* In a file of debug information alone sections have no bytes. */
+static bool find_code(struct swz_symbols *symbols, uint64_t address)
+{
+	Elf_Scn *section = NULL;
+	const char *file;
+	GElf_Addr bias;
+	GElf_Shdr at;
+	size_t size;
+	Elf *elf;
+
+	if (address >= symbols->code.start && address < symbols->code.end)
+		return true;
+	elf = symbols->module ? dwfl_module_getelf(symbols->module, &bias)
+			      : NULL;
+	file = elf ? elf_rawfile(elf, &size) : NULL;
+	while (file && (section = elf_nextscn(elf, section)) != NULL) {
+		if (!gelf_getshdr(section, &at) || at.sh_type != SHT_PROGBITS ||
+		    !(at.sh_flags & SHF_EXECINSTR) || address < at.sh_addr ||
+		    address - at.sh_addr >= at.sh_size || at.sh_offset > size ||
+		    at.sh_size > size - at.sh_offset)
+			continue;
+		symbols->code.start = at.sh_addr;
+		symbols->code.end = at.sh_addr + at.sh_size;
+		symbols->code.bytes = (const uint8_t *)file + at.sh_offset;
+		return symbols->code.end > symbols->code.start;
+	}
+	return false;
+}
+
+bool swz_symbols_calls(struct swz_symbols *symbols, uint64_t return_address,
+		       uint64_t *target)
+{
+	const uint8_t *call;
+	int32_t distance;
+
+	/* e8 and four bytes, all of which lie in the section */
+	if (return_address < 5 || !find_code(symbols, return_address - 5) ||
+	    return_address > symbols->code.end)
+		return false;
+	call = symbols->code.bytes + (return_address - 5 - symbols->code.start);
+	memcpy(&distance, call + 1, sizeof(distance));
+	*target = return_address + (uint64_t)(int64_t)distance;
+	return call[0] == 0xe8;
+}
 
 /* ---- opening ---- */
 
@@ -337,9 +605,8 @@ static const struct symbol *symbol_at(const struct swz_symbols *symbols,
 static const struct swz_profile_symbol *embedded_at(
 	const struct swz_symbols *symbols, uint64_t address)
 {
-	return symbols->embedded
-		       ? swz_embedded_symbol(symbols->embedded, address)
-		       : NULL;
+	return symbols->embedded ? embedded_symbol(symbols->embedded, address)
+				 : NULL;
 }
 
 const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
@@ -396,6 +663,58 @@ bool swz_symbols_define(struct swz_symbols *symbols, const char *name)
 		if (strcmp(embedded->symbols[i].name, name) == 0)
 			return true;
 	return false;
+}
+
+/* From the segment that the address lies in. */
+static size_t read_at(Elf *elf, uint64_t address, void *into, size_t size)
+{
+	size_t file_size, count, i;
+	const char *file = elf_rawfile(elf, &file_size);
+	GElf_Phdr segment;
+
+	if (!file || elf_getphdrnum(elf, &count) != 0)
+		return 0;
+	for (i = 0; i < count; i++) {
+		uint64_t at;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) ||
+		    segment.p_type != PT_LOAD || address < segment.p_vaddr ||
+		    address - segment.p_vaddr >= segment.p_filesz)
+			continue;
+		at = address - segment.p_vaddr;
+		if (size > segment.p_filesz - at)
+			size = segment.p_filesz - at;
+		if (segment.p_offset > file_size ||
+		    at > file_size - segment.p_offset ||
+		    size > file_size - segment.p_offset - at)
+			return 0;
+		memcpy(into, file + segment.p_offset + at, size);
+		return size;
+	}
+	return 0;
+}
+
+size_t swz_symbols_read(struct swz_symbols *symbols, const char *name,
+			void *into, size_t size)
+{
+	int count = symbols->module ? dwfl_module_getsymtab(symbols->module)
+				    : 0;
+	GElf_Addr bias, address;
+	GElf_Sym symbol;
+	const char *found;
+	Elf *elf;
+	int i;
+
+	for (i = 1; i < count; i++) {
+		found = dwfl_module_getsym_info(symbols->module, i, &symbol,
+						&address, NULL, NULL, NULL);
+		if (!found || symbol.st_shndx == SHN_UNDEF ||
+		    strcmp(found, name) != 0)
+			continue;
+		elf = dwfl_module_getelf(symbols->module, &bias);
+		return elf ? read_at(elf, symbol.st_value, into, size) : 0;
+	}
+	return 0;
 }
 
 bool swz_symbols_are_stripped(const struct swz_symbols *symbols)

@@ -1,20 +1,74 @@
 #ifndef SWZ_PROFILE_NAMES_SYMBOLS_H
 #define SWZ_PROFILE_NAMES_SYMBOLS_H
 
-/* Names and source lines of one module, from its file and whatever separate
- * debug file belongs to it (.gnu_debugdata, .gnu_debuglink, build-id
- * directories; the servers in DEBUGINFOD_URLS, if that is set); what these do
- * not say, from the names that are embedded in profiles. Addresses are ELF
- * virtual addresses. */
+/* The names and lines of one module that profiles hold themselves, of one
+ * profile or of several. Addresses are ELF virtual addresses. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
-#include "profile/names/debug_files.h"
+#include "profile/file/reader.h"
 #include "profile/names/debug_info.h"
-#include "profile/names/embedded.h"
+
+/* --- names that profiles bring along ------------------------------------- */
+
+struct swz_embedded {
+	struct swz_profile_symbol *symbols; /* by address once it is sorted */
+	size_t symbol_count;
+	size_t symbol_capacity;
+	struct swz_profile_line *lines; /* the same */
+	size_t line_count;
+	size_t line_capacity;
+	const char **names; /* of the symbols; while it is sorted */
+	bool sorted;
+	unsigned languages;
+};
+
+void swz_embedded_free(struct swz_embedded *embedded); /* its arrays */
+
+/* Adds what a profile has. The texts have to live as long. */
+void swz_embedded_add_symbol(struct swz_embedded *embedded,
+			     const struct swz_profile_symbol *symbol);
+void swz_embedded_add_line(struct swz_embedded *embedded,
+			   const struct swz_profile_line *line);
+
+bool swz_embedded_is_empty(const struct swz_embedded *embedded);
+
+/* All names at ADDRESS; NULL if *count is 0. */
+const char *const *swz_embedded_names(struct swz_embedded *embedded,
+				      uint64_t address, size_t *count);
+
+/* What is known of an address; NULL: nothing. */
+const struct swz_profile_line *swz_embedded_line(struct swz_embedded *embedded,
+						 uint64_t address);
+
+/* --- demangling with bounded memory -------------------------------------- */
+
+/* Names as people write them (base/qualified_name.h), in memory of their own.
+ */
+
+enum swz_demangle {
+	SWZ_DEMANGLE_NO,
+	SWZ_DEMANGLE_SIMPLE, /* without parameters */
+	SWZ_DEMANGLE_FULL
+};
+
+/* The demangled form of NAME, a symbol of a module in LANGUAGES (enum
+ * swz_languages), or a copy of NAME if it is not mangled or its demangled form,
+ * with its NUL, would take more than SWZ_SHOWN_NAME_BYTES; to be freed by the
+ * caller. Never fails. */
+char *swz_demangle(const char *name, unsigned languages,
+		   enum swz_demangle style);
+
+/* --- symbols and lines of a module --------------------------------------- */
+
+/* Names and source lines of one module, from its file and whatever separate
+ * debug file belongs to it (.gnu_debugdata, .gnu_debuglink, build-id
+ * directories; the servers in DEBUGINFOD_URLS, if that is set); what these do
+ * not say, from the names that are embedded in profiles. Addresses are ELF
+ * virtual addresses. */
 
 struct swz_symbols;
 
@@ -54,6 +108,11 @@ const char *const *swz_symbols_names(const struct swz_symbols *symbols,
 /* Whether the module defines a symbol of that name. */
 bool swz_symbols_define(struct swz_symbols *symbols, const char *name);
 
+/* What the module's file has at the symbol of that name: SIZE bytes at most.
+ * Returns how many; 0: it has no such symbol, or nothing there. */
+size_t swz_symbols_read(struct swz_symbols *symbols, const char *name,
+			void *into, size_t size);
+
 /* Whether no symbol table was found, neither in the module nor in a debug file
  * of it: only what it exports has names, and what was embedded. */
 bool swz_symbols_are_stripped(const struct swz_symbols *symbols);
@@ -77,6 +136,11 @@ struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 /* Whether there is debug information that could not be decompressed; known
  * after the first question for a line. */
 bool swz_symbols_lack_sections(const struct swz_symbols *symbols);
+
+/* Whether the instruction before RETURN_ADDRESS is a direct call (e8): *target
+ * is what it calls. */
+bool swz_symbols_calls(struct swz_symbols *symbols, uint64_t return_address,
+		       uint64_t *target);
 
 /* The inlined function that an instruction belongs to. */
 struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,

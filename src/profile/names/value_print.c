@@ -1,13 +1,245 @@
+/* Prints recorded values by the types in the profile. Bytes that were not
+ * recorded are shown as "?"; nesting, length and members are bounded, because a
+ * profile may be damaged. */
+
 #include "profile/names/value_print.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profile/names/value_members.h"
-#include "profile/names/value_numbers.h"
-#include "profile/support/memory.h"
-#include "profile/support/output.h"
+#include "base/printable.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/file/values.h"
+#include "profile/names/catalog.h"
+#include "profile/names/symbols.h"
+
+/* --- text that grows ----------------------------------------------------- */
+
+static void make_room(struct swz_text *text, size_t size)
+{
+	size_t need = text->size + size + 1;
+
+	if (need <= text->capacity)
+		return;
+	if (need < 2 * text->capacity)
+		need = 2 * text->capacity;
+	text->text = swz_reallocate(text->text, need, 1);
+	text->capacity = need;
+}
+
+void swz_text_clear(struct swz_text *text)
+{
+	make_room(text, 0);
+	text->size = 0;
+	text->text[0] = '\0';
+}
+
+void swz_text_add(struct swz_text *text, const char *bytes, size_t size)
+{
+	make_room(text, size);
+	memcpy(text->text + text->size, bytes, size);
+	text->size += size;
+	text->text[text->size] = '\0';
+}
+
+void swz_text_put(struct swz_text *text, const char *format, ...)
+{
+	va_list arguments;
+	int size;
+
+	va_start(arguments, format);
+	size = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (size < 0)
+		return;
+	make_room(text, (size_t)size);
+	va_start(arguments, format);
+	vsnprintf(text->text + text->size, (size_t)size + 1, format, arguments);
+	va_end(arguments);
+	text->size += (size_t)size;
+}
+
+void swz_text_free(struct swz_text *text)
+{
+	free(text->text);
+	*text = (struct swz_text){0};
+}
+
+void swz_text_put_plain(struct swz_text *text, const char *s)
+{
+	swz_text_add(text, s, strlen(s));
+}
+
+/* --- members ------------------------------------------------------------- */
+
+/* What enums name: a number, a variant with data. NULL: it is not known. */
+
+static const char *value_member_name(const struct swz_value *value,
+				     const struct swz_value_type *type,
+				     int64_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < type->members; i++) {
+		const struct swz_value_member *member =
+			&value->set->members[type->first + i];
+
+		if (member->offset == number)
+			return swz_signature_text(value->set, member->name);
+	}
+	return NULL;
+}
+
+/* The variant that there is in these bytes of TYPE. */
+static const struct swz_value_member *value_variant(
+	const struct swz_value *value, const struct swz_value_type *type,
+	const uint8_t *bytes, size_t size)
+{
+	const struct swz_value_member *m = &value->set->members[type->first],
+				      *other = NULL;
+	const struct swz_value_type *of;
+	uint64_t number = 0, mask;
+	uint32_t i;
+
+	if (!type->members || m->type >= value->set->type_count)
+		return NULL;
+	of = &value->set->types[m->type];
+	if (of->bytes > 8 || m->offset < 0 || (uint64_t)m->offset > size ||
+	    size - (uint64_t)m->offset < of->bytes)
+		return NULL;
+	if (of->bytes)
+		memcpy(&number, bytes + m->offset, of->bytes);
+	mask = of->bytes ? UINT64_MAX >> (64 - 8 * of->bytes) : 0;
+	for (i = 1; i < type->members; i++) {
+		if (m[i].bit)
+			other = &m[i];
+		else if (((uint64_t)m[i].offset & mask) == number)
+			return &m[i];
+	}
+	return other;
+}
+
+/* --- numbers ------------------------------------------------------------- */
+
+/* Bytes of a value as numbers and text. */
+
+/* Up to 8 bytes, the sign extended if it has one. */
+static int64_t read_number(const uint8_t *bytes, size_t size, bool is_signed)
+{
+	uint64_t value = 0;
+	unsigned unused;
+
+	if (size > sizeof(value))
+		size = sizeof(value);
+	memcpy(&value, bytes, size);
+	unused = 64 - 8 * (unsigned)size;
+	if (!size)
+		return 0;
+	return is_signed ? (int64_t)(value << unused) >> unused
+			 : (int64_t)value;
+}
+
+/* A number of 16 bytes. */
+static void put_wide(struct swz_text *text, const uint8_t *bytes,
+		     bool is_signed)
+{
+	unsigned __int128 value;
+	char digits[48], *at = digits + sizeof(digits);
+	bool negative;
+
+	memcpy(&value, bytes, sizeof(value));
+	negative = is_signed && (__int128)value < 0;
+	if (negative)
+		value = -value;
+	do
+		*--at = (char)('0' + (int)(value % 10));
+	while (value /= 10);
+	if (negative)
+		*--at = '-';
+	swz_text_add(text, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+/* Of 4 bytes, of 8, or an x87 one: with as many digits as tell it apart. */
+static void put_float(struct swz_text *text, const uint8_t *bytes, size_t size)
+{
+	char number[64];
+	int digits;
+
+	if (size == sizeof(float)) {
+		float value;
+
+		memcpy(&value, bytes, sizeof(value));
+		for (digits = FLT_DIG; digits <= 9; digits++) {
+			snprintf(number, sizeof(number), "%.*g", digits,
+				 (double)value);
+			if (strtof(number, NULL) == value)
+				break;
+		}
+	} else if (size == sizeof(double)) {
+		double value;
+
+		memcpy(&value, bytes, sizeof(value));
+		for (digits = 6; digits <= 17; digits++) {
+			snprintf(number, sizeof(number), "%.*g", digits, value);
+			if (strtod(number, NULL) == value)
+				break;
+		}
+	} else {
+		long double value = 0;
+
+		memcpy(&value, bytes, size < 10 ? size : 10);
+		for (digits = 6; digits <= 21; digits++) {
+			snprintf(number, sizeof(number), "%.*Lg", digits,
+				 value);
+			if (strtold(number, NULL) == value)
+				break;
+		}
+	}
+	swz_text_put_plain(text, number);
+}
+
+/* As in C, but UTF-8 stays. */
+static void put_escaped(struct swz_text *text, const uint8_t *bytes,
+			size_t size, char quote)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		uint8_t c = bytes[i];
+		size_t length;
+		bool shown;
+
+		if (c == (uint8_t)quote || c == '\\') {
+			swz_text_put(text, "\\%c", c);
+			continue;
+		}
+		if (c == '\n' || c == '\t' || c == '\r') {
+			swz_text_put_plain(text, c == '\n'   ? "\\n"
+						 : c == '\t' ? "\\t"
+							     : "\\r");
+			continue;
+		}
+		length = swz_character((const char *)bytes + i, size - i,
+				       &shown);
+		if (!shown) {
+			swz_text_put(text, "\\x%02x", c);
+			continue;
+		}
+		swz_text_add(text, (const char *)bytes + i, length);
+		i += length - 1;
+	}
+}
+
+/* --- values -------------------------------------------------------------- */
 
 #define MOST_DEPTH 2u        /* of structs in structs that are shown */
 #define MOST_ELEMENTS 8u     /* of an array */
@@ -26,7 +258,7 @@ static void put_string(struct swz_text *text, const struct swz_value_bytes *s)
 		return;
 	}
 	swz_text_put_plain(text, "\"");
-	swz_put_escaped(text, s->bytes, s->size, '"');
+	put_escaped(text, s->bytes, s->size, '"');
 	swz_text_put_plain(text, s->bad ? "\"?" : s->cut ? "\"..." : "\"");
 }
 
@@ -76,7 +308,7 @@ static void put_address(struct swz_text *text, struct swz_binding *binding,
 static void put_enum(struct swz_text *text, const struct swz_value *value,
 		     const struct swz_value_type *type, int64_t number)
 {
-	const char *name = swz_value_member_name(value, type, number);
+	const char *name = value_member_name(value, type, number);
 	int64_t left = number;
 	bool any = false;
 	uint32_t i;
@@ -141,8 +373,7 @@ static void put_bit_field(struct swz_text *text, const struct swz_value *value,
 			  const uint8_t *bytes, size_t size)
 {
 	bool is_signed = type->kind == SWZ_TYPE_SIGNED;
-	uint64_t number = (uint64_t)swz_read_number(bytes, size, false) >>
-			  m->bit;
+	uint64_t number = (uint64_t)read_number(bytes, size, false) >> m->bit;
 	unsigned unused = 64u - (m->bits & 63u);
 
 	if (m->bits < 64)
@@ -192,18 +423,18 @@ static const struct swz_value_type *unwrap(const struct swz_value *value,
 	return type;
 }
 
-static void put_brace(struct swz_text *text, const struct swz_value_type *type)
-{
-	if (type->flags & SWZ_TYPE_IS_CUT)
-		swz_text_put_plain(text, type->members ? ", ..." : "...");
-	swz_text_put_plain(text, "}");
-}
-
 static bool has_field(const struct swz_value *value,
 		      const struct swz_value_member *m, size_t size)
 {
 	return m->type < value->set->type_count && m->offset >= 0 &&
 	       (uint64_t)m->offset <= size;
+}
+
+/* Its beginning can be shown where the rest was not recorded. */
+static bool has_parts(const struct swz_value_type *type)
+{
+	return type->kind == SWZ_TYPE_STRUCT || type->kind == SWZ_TYPE_ARRAY ||
+	       type->kind == SWZ_TYPE_VARIANT;
 }
 
 /* Of a struct in SIZE bytes. */
@@ -213,9 +444,11 @@ static void put_field(struct swz_text *text, struct swz_binding *binding,
 		      size_t size, unsigned depth)
 {
 	const struct swz_value_type *of = &value->set->types[m->type];
+	size_t needed = m->bits ? (7u + m->bit + m->bits) / 8 : of->bytes;
 	size_t left = size - (size_t)m->offset;
 
-	if (!left && of->bytes)
+	/* (a half of a number is another number) */
+	if (left < needed && (!left || m->bits || !has_parts(of)))
 		swz_text_put_plain(text, "...");
 	else if (m->bits)
 		put_bit_field(text, value, of, m, bytes + m->offset, left);
@@ -229,6 +462,7 @@ static void put_struct(struct swz_text *text, struct swz_binding *binding,
 		       const struct swz_value_type *type, const uint8_t *bytes,
 		       size_t size, unsigned depth)
 {
+	bool cut = type->flags & SWZ_TYPE_IS_CUT, any = false;
 	bool tuple = is_tuple(value, type);
 	uint32_t i;
 
@@ -242,17 +476,19 @@ static void put_struct(struct swz_text *text, struct swz_binding *binding,
 			&value->set->members[type->first + i];
 		const char *name = swz_signature_text(value->set, m->name);
 
-		if (!has_field(value, m, size))
+		if (!has_field(value, m, size)) {
+			cut = true;
 			continue;
-		swz_text_put_plain(text, i ? ", " : "");
+		}
+		swz_text_put_plain(text, any ? ", " : "");
+		any = true;
 		if (*name && !tuple)
 			swz_text_put(text, "%s = ", name);
 		put_field(text, binding, value, m, bytes, size, depth);
 	}
-	if (tuple)
-		swz_text_put_plain(text, ")");
-	else
-		put_brace(text, type);
+	if (cut)
+		swz_text_put_plain(text, any ? ", ..." : "...");
+	swz_text_put_plain(text, tuple ? ")" : "}");
 }
 
 static void put_variant(struct swz_text *text, struct swz_binding *binding,
@@ -260,8 +496,8 @@ static void put_variant(struct swz_text *text, struct swz_binding *binding,
 			const struct swz_value_type *type, const uint8_t *bytes,
 			size_t size, unsigned depth)
 {
-	const struct swz_value_member *m = swz_value_variant(value, type, bytes,
-							     size);
+	const struct swz_value_member *m = value_variant(value, type, bytes,
+							 size);
 	const struct swz_value_type *of;
 
 	if (!m) {
@@ -287,9 +523,8 @@ static void put_array(struct swz_text *text, struct swz_binding *binding,
 	const struct swz_value_type *of = type_of(value, type);
 	size_t i, count;
 
-	if (!of || !of->bytes)
-		return;
-	if (depth > MOST_ARRAYS) { /* of itself, in a damaged file */
+	/* of itself, in a damaged file; or of as many as there is room for */
+	if (!of || !of->bytes || depth > MOST_ARRAYS || !type->bytes) {
 		swz_text_put_plain(text, "[...]");
 		return;
 	}
@@ -297,7 +532,7 @@ static void put_array(struct swz_text *text, struct swz_binding *binding,
 		size_t length = strnlen((const char *)bytes, size);
 
 		swz_text_put_plain(text, "\"");
-		swz_put_escaped(text, bytes, length, '"');
+		put_escaped(text, bytes, length, '"');
 		swz_text_put_plain(text, length == size && size < type->bytes
 						 ? "\"..."
 						 : "\"");
@@ -345,7 +580,7 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 	int64_t number;
 
 	type = unwrap(value, type, &bytes, &size);
-	number = swz_read_number(bytes, size, type->kind != SWZ_TYPE_UNSIGNED);
+	number = read_number(bytes, size, type->kind != SWZ_TYPE_UNSIGNED);
 	if (size < type->bytes && type->kind != SWZ_TYPE_ARRAY &&
 	    type->kind != SWZ_TYPE_STRUCT && type->kind != SWZ_TYPE_OPAQUE &&
 	    type->kind != SWZ_TYPE_STRING && type->kind != SWZ_TYPE_VARIANT) {
@@ -355,38 +590,40 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 	switch (type->kind) {
 	case SWZ_TYPE_SIGNED:
 		if (size == 16)
-			swz_put_wide(text, bytes, true);
+			put_wide(text, bytes, true);
 		else
 			swz_text_put(text, "%" PRId64, number);
 		break;
 	case SWZ_TYPE_UNSIGNED:
 		if (size == 16)
-			swz_put_wide(text, bytes, false);
+			put_wide(text, bytes, false);
 		else
 			swz_text_put(text, "%" PRIu64, (uint64_t)number);
 		break;
 	case SWZ_TYPE_HEX:
 		swz_text_put(text, "0x%" PRIx64,
-			     (uint64_t)swz_read_number(bytes, size, false));
+			     (uint64_t)read_number(bytes, size, false));
 		break;
 	case SWZ_TYPE_OCTAL:
 		swz_text_put(text, "0%" PRIo64,
-			     (uint64_t)swz_read_number(bytes, size, false));
+			     (uint64_t)read_number(bytes, size, false));
 		break;
 	case SWZ_TYPE_BOOL:
 		swz_text_put_plain(text, size && bytes[0] ? "true" : "false");
 		break;
 	case SWZ_TYPE_CHAR:
 		swz_text_put_plain(text, "'");
-		if (size == 1)
-			swz_put_escaped(text, bytes, 1, '\'');
+		if (size == 1 || (number >= 0 && number < 0x80))
+			put_escaped(text, bytes, 1, '\'');
 		else
-			swz_text_put(text, number < 0x80 ? "%c" : "\\u%04x",
+			swz_text_put(text,
+				     (uint32_t)number <= 0xffff ? "\\u%04x"
+								: "\\U%08x",
 				     (unsigned int)number);
 		swz_text_put_plain(text, "'");
 		break;
 	case SWZ_TYPE_FLOAT:
-		swz_put_float(text, bytes, size);
+		put_float(text, bytes, size);
 		break;
 	case SWZ_TYPE_ENUM:
 		put_enum(text, value, type, number);
@@ -396,7 +633,7 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 	case SWZ_TYPE_REFERENCE:
 	case SWZ_TYPE_SMART:
 		put_address(text, binding,
-			    (uint64_t)swz_read_number(bytes, size, false));
+			    (uint64_t)read_number(bytes, size, false));
 		break;
 	case SWZ_TYPE_STRUCT:
 		put_struct(text, binding, value, type, bytes, size, depth);
@@ -415,13 +652,12 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 		break;
 	case SWZ_TYPE_STRING: /* whose text is not recorded: in a struct */
 		if (size == 8)
-			put_address(
-				text, binding,
-				(uint64_t)swz_read_number(bytes, size, false));
+			put_address(text, binding,
+				    (uint64_t)read_number(bytes, size, false));
 		else if (size == LIBSTDCXX_STRING)
 			swz_text_put(
 				text, "{size = %" PRIu64 "}",
-				(uint64_t)swz_read_number(bytes + 8, 8, false));
+				(uint64_t)read_number(bytes + 8, 8, false));
 		else
 			swz_text_put_plain(text, "{...}");
 		break;
@@ -509,4 +745,140 @@ const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
 	else
 		swz_text_put_plain(text, "...");
 	return name;
+}
+
+/* --- results that tell of errors ----------------------------------------- */
+
+/* What a result says: a number, or that something went wrong. */
+
+const struct swz_value *swz_value_result(const struct swz_call_values *values)
+{
+	size_t i;
+
+	for (i = 0; i < values->count; i++)
+		if (!values->values[i].pointed)
+			return &values->values[i];
+	return NULL;
+}
+
+bool swz_value_number(const struct swz_value *value, int64_t *number)
+{
+	switch (value->type->kind) {
+	case SWZ_TYPE_FLOAT:
+	case SWZ_TYPE_STRUCT:
+	case SWZ_TYPE_VARIANT:
+	case SWZ_TYPE_ARRAY:
+	case SWZ_TYPE_VECTOR:
+	case SWZ_TYPE_OPAQUE:
+	case SWZ_TYPE_FILE:
+	case SWZ_TYPE_STRING:
+		return false;
+	default:
+		break;
+	}
+	if (!value->plain.bytes || value->plain.bad ||
+	    value->plain.size > sizeof(*number))
+		return false;
+	*number = read_number(value->plain.bytes, value->plain.size,
+			      value->type->kind != SWZ_TYPE_UNSIGNED &&
+				      value->type->kind != SWZ_TYPE_BOOL);
+	return true;
+}
+
+bool swz_value_real(const struct swz_value *value, double *number)
+{
+	const struct swz_value_bytes *plain = &value->plain;
+	long double wide = 0;
+	float narrow;
+
+	if (value->type->kind != SWZ_TYPE_FLOAT || !plain->bytes || plain->bad)
+		return false;
+	switch (plain->size) {
+	case sizeof(narrow):
+		memcpy(&narrow, plain->bytes, sizeof(narrow));
+		*number = (double)narrow;
+		return true;
+	case sizeof(*number):
+		memcpy(number, plain->bytes, sizeof(*number));
+		return true;
+	default:
+		memcpy(&wide, plain->bytes,
+		       plain->size < 10 ? plain->size : 10);
+		*number = (double)wide;
+		return true;
+	}
+}
+
+/* Names like EINVAL_ERROR, kFailed, STATUS_INVALID. */
+static bool sounds_wrong(const char *name)
+{
+	static const char *const words[] = {"err", "fail", "invalid", "bad"};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+/* Rust's Result */
+static bool is_failed(const struct swz_value *result)
+{
+	const struct swz_value_member *m;
+
+	if (!result->plain.bytes || result->plain.bad)
+		return false;
+	m = value_variant(result, result->type, result->plain.bytes,
+			  result->plain.size);
+	return m &&
+	       strcmp(swz_signature_text(result->set, m->name), "Err") == 0;
+}
+
+bool swz_value_is_exceptional(const struct swz_value *result)
+{
+	const struct swz_value_bytes *text = &result->text;
+	const char *name;
+	int64_t number;
+
+	if (text->bytes)
+		return text->bad && text->cut;
+	if (result->type->kind == SWZ_TYPE_VARIANT)
+		return is_failed(result);
+	if (!swz_value_number(result, &number))
+		return false;
+	switch (result->type->kind) {
+	case SWZ_TYPE_SIGNED:
+		return number < 0;
+	case SWZ_TYPE_UNSIGNED:
+		number = read_number(result->plain.bytes, result->plain.size,
+				     true);
+		return number == -1;
+	case SWZ_TYPE_HEX:
+	case SWZ_TYPE_OCTAL:
+		return number == -1;
+	case SWZ_TYPE_BOOL:
+	case SWZ_TYPE_POINTER:
+	case SWZ_TYPE_FUNCTION:
+	case SWZ_TYPE_SMART:
+		return number == 0;
+	case SWZ_TYPE_ENUM:
+		if (result->type->flags & SWZ_TYPE_IS_ERROR)
+			return number != 0;
+		name = value_member_name(result, result->type, number);
+		return number < 0 || (name && sounds_wrong(name));
+	default:
+		return false;
+	}
+}
+
+void swz_exception_print(struct swz_text *text, const char *mangled)
+{
+	static const char prefix[] = "typeinfo for ";
+	char *symbol = swz_print("_ZTI%s", mangled);
+	char *shown = swz_demangle(symbol, 0, SWZ_DEMANGLE_SIMPLE);
+	bool known = strncmp(shown, prefix, strlen(prefix)) == 0;
+
+	swz_text_put_plain(text, known ? shown + strlen(prefix) : mangled);
+	free(shown);
+	free(symbol);
 }

@@ -1,14 +1,29 @@
 #ifndef SWZ_PROFILE_NAMES_VALUE_PRINT_H
 #define SWZ_PROFILE_NAMES_VALUE_PRINT_H
 
-/* Arguments and results as text: the same in all formats. */
-
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "profile/file/values.h"
 #include "profile/names/catalog.h"
-#include "profile/names/grown_text.h"
+
+/* --- text that grows ----------------------------------------------------- */
+
+/* Text that grows; begins with zeros. */
+struct swz_text {
+	char *text; /* with a NUL, once there is any */
+	size_t size, capacity;
+};
+void swz_text_clear(struct swz_text *text);
+void swz_text_add(struct swz_text *text, const char *bytes, size_t size);
+void swz_text_put(struct swz_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void swz_text_put_plain(struct swz_text *text, const char *s);
+void swz_text_free(struct swz_text *text);
+
+/* --- values -------------------------------------------------------------- */
+
+/* Arguments and results as text: the same in all formats. */
 
 /* Adds the value. The binding's catalog names functions that pointers lead
  * to; it may get more of them. */

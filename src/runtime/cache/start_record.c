@@ -1,17 +1,24 @@
+/* One small file with facts of earlier starts: the cost of a call, the linker's
+ * call sites, and what is known of modules out of scope. It is read whole, and
+ * written only if something in it has changed. */
+
 #include "runtime/cache/start_record.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "image/hash.h"
-#include "runtime/cache/start_record_file.h"
-#include "runtime/cache/files.h"
-#include "runtime/cache/key.h"
+#include "runtime/cache/cache_files.h"
+#include "runtime/module/linker.h"
+#include "runtime/module/module.h"
+#include "runtime/record/annotations.h"
 #include "runtime/record/events.h"
-#include "runtime/record/function_ids.h"
 #include "runtime/record/sampling.h"
 #include "runtime/support/clock.h"
+#include "thunks/saved_plan.h"
 
+#define SWZ_FACTS_MAGIC "SWZfact\n"
 /* How long costs are good for: a processor's clock changes with what else there
  * is to do. Those that were measured amid too much else, only for what starts
  * at the same time. */
@@ -19,7 +26,6 @@
 #define UNCONFIRMED_NS UINT64_C(2000000000)
 /* More than any machine takes for a call: 16,384 ticks. */
 #define MOST_COST (UINT64_C(16384) << 10)
-
 /* Clocks are slewed. */
 #define SAME_BOOT_NS UINT64_C(500000000)
 

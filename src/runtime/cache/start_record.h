@@ -1,18 +1,20 @@
 #ifndef SWZ_RUNTIME_CACHE_START_RECORD_H
 #define SWZ_RUNTIME_CACHE_START_RECORD_H
 
-/* What a start finds out that is the same for the next one, whatever program
- * that is: what the hooks cost, as long as it is not long ago, where the
- * dynamic linker is changed, and what there is in modules out of scope. Kept
- * beside the plans (docs/cache.md), for the running kernel, one libswizzle.so,
- * one linker and one choice of hooks. */
-
 #include <stdint.h>
 
+#include "image/hash.h"
 #include "runtime/module/linker.h"
 #include "runtime/module/module.h"
+#include "thunks/saved_plan.h"
 
-/* What a call costs, in 1/1024 ticks: see swz_file_header. */
+/* Facts that a start finds out and that are the same for the next one,
+ * whatever program that is: the cost of the hooks, as long as it is not long
+ * ago; where the dynamic linker is changed; and what there is in modules out
+ * of scope. They are kept beside the plans (docs/cache.md), for the running
+ * kernel, one libswizzle.so, one linker and one choice of hooks. */
+
+/* The cost of a call, in 1/1024 ticks: see swz_file_header. */
 struct swz_costs {
 	uint64_t inside, outside, untimed, leaf;
 	uint64_t measured_ns; /* CLOCK_MONOTONIC; 0: not measured */
@@ -26,7 +28,7 @@ struct swz_start_record {
 	struct swz_linker_calls calls;
 };
 
-/* What matters of a module that is not in scope. */
+/* Facts about a module that is not in scope. */
 struct swz_other_module {
 	struct swz_file_identity file;
 	uint64_t build; /* a hash of the build-id */
@@ -40,8 +42,8 @@ struct swz_other_module {
  * known. */
 void swz_start_record_begin(const struct swz_modules *modules);
 
-/* What is known of a module that has not been opened; NULL: nothing, or its
- * file is another one by now. */
+/* The facts about a module that has not been opened; NULL: nothing is known,
+ * or its file is another one by now. */
 const struct swz_other_module *swz_start_record_of(
 	const struct swz_module *module);
 
@@ -55,5 +57,30 @@ void swz_start_record_find(struct swz_start_record *facts);
 
 /* Keeps them for others if they are not those that were found. */
 void swz_start_record_keep(const struct swz_start_record *facts);
+
+/* A file of facts, as it lies in the cache. */
+
+#define SWZ_MOST_OTHERS 12 /* modules */
+
+struct swz_start_record_file {
+	char magic[8];
+	uint64_t hash; /* of all behind it */
+	/* for whom: */
+	struct swz_saved_key linker; /* `options` are those of hooks */
+	uint64_t boot_ns;            /* since the epoch */
+	uint32_t other_count;
+	uint32_t reserved;
+	struct swz_start_record facts;
+	struct swz_other_module others[SWZ_MOST_OTHERS]; /* the newest last */
+};
+
+static inline uint64_t swz_start_record_file_hash(
+	const struct swz_start_record_file *file)
+{
+	const uint8_t *from = (const uint8_t *)&file->linker;
+	const uint8_t *end = (const uint8_t *)(file + 1);
+
+	return swz_hash(0, (struct swz_bytes){from, (size_t)(end - from)});
+}
 
 #endif

@@ -5,12 +5,229 @@
 
 #include <string.h>
 
-#include "runtime/discovery/kept_registers.h"
-#include "runtime/discovery/operand.h"
-#include "runtime/discovery/scan_data.h"
-#include "runtime/discovery/scan_depth.h"
-#include "runtime/discovery/switch_table.h"
-#include "runtime/support/scratch.h"
+#include "runtime/discovery/function.h"
+#include "runtime/discovery/return_slot.h"
+#include "runtime/module/module.h"
+#include "runtime/support/scratch_memory.h"
+#include "thunks/decoder.h"
+#include "thunks/encoding.h"
+
+/* --- tables of distances ------------------------------------------------- */
+
+/* Entries of one. */
+#define MOST_ENTRIES 65536u
+
+static struct swz_bytes as_in_file(const struct swz_module *m,
+				   const ElfW(Phdr) * p, uint64_t at)
+{
+	struct swz_bytes file = m->file.file;
+	struct swz_bytes words = {swz_module_bytes(m, at),
+				  p->p_vaddr + p->p_filesz - at};
+	uint64_t offset = p->p_offset + (at - p->p_vaddr);
+
+	/* what is not written to is the same, and in memory already */
+	if (p->p_flags & PF_W && offset <= file.size &&
+	    words.size <= file.size - offset)
+		words.data = file.data + offset;
+	return words;
+}
+
+struct swz_bytes swz_distance_table_at(const struct swz_module *m,
+				       uint64_t table)
+{
+	struct swz_bytes words = {NULL, 0};
+
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *p = &m->segments[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_R &&
+		    table - p->p_vaddr < p->p_filesz) {
+			words = as_in_file(m, p, table);
+			break;
+		}
+	}
+	if (words.size > MOST_ENTRIES * UINT64_C(4))
+		words.size = MOST_ENTRIES * UINT64_C(4);
+	return words;
+}
+
+void swz_distance_table_read(const struct swz_module *m,
+			     const struct swz_function *f, uint64_t label,
+			     uint64_t table,
+			     void (*found)(void *context, uint64_t to),
+			     void *context)
+{
+	struct swz_bytes words = swz_distance_table_at(m, table);
+
+	for (size_t at = 0; at + 4 <= words.size; at += 4) {
+		int32_t distance;
+		uint64_t to;
+
+		memcpy(&distance, words.data + at, sizeof(distance));
+		to = label + (uint64_t)(int64_t)distance;
+		if (!swz_function_has(f, to))
+			break;
+		found(context, to);
+	}
+}
+
+/* --- tables of switches -------------------------------------------------- */
+
+/* From the comparison to the jump. */
+#define MOST_SINCE 16u
+#define MOST_BOUND 1023u
+/* From where the table's address is taken to the jump. */
+#define MOST_INSTRUCTIONS 16u
+
+enum { AND = 4, CMP = 7 };
+
+static bool has_bound(const struct swz_encoding *e)
+{
+	unsigned operation = swz_modrm_reg(e->modrm);
+
+	switch (e->opcode) {
+	case 0x24: /* and, cmp of %rax */
+	case 0x25:
+	case 0x3c:
+	case 0x3d:
+		return true;
+	case 0x80:
+	case 0x81:
+	case 0x83:
+		return operation == AND || operation == CMP;
+	default:
+		return false;
+	}
+}
+
+static uint32_t immediate(const struct swz_encoding *e, const uint8_t *code)
+{
+	uint32_t value = 0;
+
+	memcpy(&value, code + e->operands_at,
+	       e->immediate_bytes < 4 ? e->immediate_bytes : 4);
+	return value;
+}
+
+static void follow_add(struct swz_switch *s, unsigned to, unsigned from)
+{
+	s->base = s->held[from] ? s->held[from] : s->held[to];
+	s->held[to] = 0;
+}
+
+static void follow_load(struct swz_switch *s, const struct swz_encoding *e)
+{
+	unsigned base = swz_operand_base(e);
+
+	s->table = base < SWZ_NO_REGISTER ? s->held[base] : 0;
+	s->base = 0;
+}
+
+void swz_switch_follow(struct swz_switch *s, const struct swz_module *m,
+		       const struct swz_encoding *e, const uint8_t *code,
+		       uint64_t next)
+{
+	bool memory = swz_operand_is_memory(e);
+
+	if (s->since && s->since <= MOST_SINCE)
+		s->since++;
+	if (e->map != SWZ_MAP_ONE_BYTE)
+		return;
+	if (has_bound(e)) {
+		s->bound = immediate(e, code);
+		s->since = 1;
+	}
+	switch (e->opcode) {
+	case 0x01:
+		if (!memory)
+			follow_add(s, swz_encoding_rm(e), swz_encoding_reg(e));
+		break;
+	case 0x03:
+		if (!memory)
+			follow_add(s, swz_encoding_reg(e), swz_encoding_rm(e));
+		break;
+	case 0x63: /* movslq */
+		if (memory)
+			follow_load(s, e);
+		s->held[swz_encoding_reg(e)] = 0;
+		break;
+	case 0x89:
+		if (!memory)
+			s->held[swz_encoding_rm(e)] =
+				s->held[swz_encoding_reg(e)];
+		break;
+	case 0x8b:
+		s->held[swz_encoding_reg(e)] =
+			memory ? 0 : s->held[swz_encoding_rm(e)];
+		break;
+	case 0x8d:
+		s->held[swz_encoding_reg(e)] = swz_encoding_rip_relative(e)
+						       ? swz_module_relative(
+								 m, next - 4)
+						       : 0;
+		break;
+	case 0x58 ... 0x5f:
+	case 0xb8 ... 0xbf:
+		s->held[(e->opcode & 7u) | (e->extends_base ? 8u : 0)] = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+bool swz_switch_is_bounded(const struct swz_switch *s)
+{
+	return s->since && s->since <= MOST_SINCE && s->bound <= MOST_BOUND;
+}
+
+bool swz_switch_is_at(const struct swz_module *m, struct swz_decoder *decoder,
+		      uint64_t pc, uint64_t end, uint64_t table)
+{
+	struct swz_switch s = {.since = 0};
+
+	for (unsigned n = 0; n < MOST_INSTRUCTIONS && pc < end; n++) {
+		struct swz_bytes code = {swz_module_bytes(m, pc), end - pc};
+		struct swz_encoding e;
+		struct swz_insn insn;
+
+		if (swz_decode_encoding(decoder, code, pc, &insn, &e) != SWZ_OK)
+			return false;
+		if (insn.kind == SWZ_INSN_JUMP_INDIRECT)
+			return !swz_operand_is_memory(&e) && s.table == table &&
+			       s.base == table;
+		if (insn.kind != SWZ_INSN_PLAIN &&
+		    insn.kind != SWZ_INSN_JUMP_CC)
+			return false;
+		swz_switch_follow(&s, m, &e, code.data, pc + insn.length);
+		pc += insn.length;
+	}
+	return false;
+}
+
+bool swz_switch_read(const struct swz_switch *s, const struct swz_module *m,
+		     void (*found)(void *context, uint64_t to), void *context)
+{
+	struct swz_bytes words;
+
+	if (!s->table || !s->base)
+		return false;
+	words = swz_distance_table_at(m, s->table);
+	for (size_t i = 0; i <= s->bound && 4 * i + 4 <= words.size; i++) {
+		int32_t distance;
+		uint64_t to;
+
+		memcpy(&distance, words.data + 4 * i, sizeof(distance));
+		to = s->base + (uint64_t)(int64_t)distance;
+		if (swz_module_is_text(m, to, 1))
+			found(context, to);
+	}
+	return true;
+}
+
+/* --- from a first byte on ------------------------------------------------ */
+
+/* From the first byte to the last that is looked at. */
+#define MOST_FLOW_BYTES 65536u
 
 enum { RSP = 4, RBP = 5, MOST_TARGETS = 128, MOST_FROM_TABLE = 6 };
 enum { UD1 = 0xb9, INT3 = 0xcc };
@@ -21,7 +238,7 @@ struct copy {
 	int64_t below;
 };
 
-/* What is known at an instruction. */
+/* State before an instruction. */
 struct state {
 	struct swz_depth depth;
 	struct copy copies[16];
@@ -42,9 +259,9 @@ struct swz_follower {
 	} targets[MOST_TARGETS];
 	/* bits: where instructions begin, what else is theirs, and what jumps
 	 * have led to; from `touched` on none is set */
-	uint8_t starts[SWZ_MOST_FLOW_BYTES / 8];
-	uint8_t insides[SWZ_MOST_FLOW_BYTES / 8];
-	uint8_t labels[SWZ_MOST_FLOW_BYTES / 8];
+	uint8_t starts[MOST_FLOW_BYTES / 8];
+	uint8_t insides[MOST_FLOW_BYTES / 8];
+	uint8_t labels[MOST_FLOW_BYTES / 8];
 	uint64_t touched;
 };
 
@@ -149,8 +366,8 @@ static bool is_arithmetic_on_stack(const struct swz_encoding *e)
 	}
 }
 
-/* What the instruction, whose depth has been followed, does with the stack
- * pointer and its copies; false if the stack is another then. */
+/* Follows the stack pointer and its copies through the instruction, whose depth
+ * has been followed; false if it switches to another stack. */
 static bool follow_stack(struct state *s, const struct swz_encoding *e,
 			 const uint8_t *code)
 {
@@ -241,18 +458,18 @@ static bool may_be_target(const struct swz_follower *f, uint64_t pc)
 {
 	uint64_t at = pc - f->flow->start;
 
-	return at >= SWZ_MOST_FLOW_BYTES || is_set(f->labels, at);
+	return at >= MOST_FLOW_BYTES || is_set(f->labels, at);
 }
 
 static bool was_here(const struct swz_follower *f, uint64_t pc)
 {
 	uint64_t at = pc - f->flow->start;
 
-	return at < SWZ_MOST_FLOW_BYTES && is_set(f->starts, at);
+	return at < MOST_FLOW_BYTES && is_set(f->starts, at);
 }
 
-/* What the flow comes to from elsewhere has the same stack; what is known of
- * copies is not the same. False if the stack is not. */
+/* All ways to one instruction have the same stack; copies are kept where the
+ * ways agree. False if the stack is not. */
 static bool meet(struct state *a, const struct state *b)
 {
 	for (unsigned i = 0; i < 16; i++)
@@ -282,7 +499,7 @@ static bool follow_jump(struct swz_follower *f, uint64_t to)
 			return meet(&f->targets[i].state, &f->now);
 	if (f->target_count == MOST_TARGETS)
 		return false;
-	if (to - flow->start < SWZ_MOST_FLOW_BYTES)
+	if (to - flow->start < MOST_FLOW_BYTES)
 		touch(f, f->labels, to - flow->start);
 	f->targets[f->target_count].at = to;
 	f->targets[f->target_count++].state = f->now;
@@ -306,7 +523,7 @@ static bool take_target(struct swz_follower *f, uint64_t *pc)
 	return !was_here(f, *pc) || take_target(f, pc);
 }
 
-/* What flows to `pc` is what jumps lead there with; false if not. */
+/* Joins the flow with what jumps bring to `pc`; false if the stacks differ. */
 static bool joins(struct swz_follower *f, uint64_t pc)
 {
 	for (unsigned i = 0; i < f->target_count && may_be_target(f, pc); i++)
@@ -340,8 +557,8 @@ static void note_label(void *context, uint64_t to)
 	flow->leads_to(flow->context, to, SWZ_WAY_SWITCH, true);
 }
 
-/* What a switch leads to with nothing on the stack may be in the midst of
- * another function, of which the flow is but a part. */
+/* A switch with nothing on the stack may be in the midst of another function,
+ * of which the flow is but a part. */
 static bool follow_switch(struct swz_follower *f, const struct swz_encoding *e)
 {
 	return swz_operand_is_memory(e) || !is_at_entry(&f->now) ||
@@ -443,7 +660,7 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 	struct swz_insn insn;
 
 	*outcome = IS_NONE;
-	if (at >= SWZ_MOST_FLOW_BYTES || is_set(f->insides, at) ||
+	if (at >= MOST_FLOW_BYTES || is_set(f->insides, at) ||
 	    swz_decode_encoding(flow->decoder, code, pc, &insn, &e) != SWZ_OK ||
 	    swz_flow_is_odd(code, &e) || !keeps_registers(f, &e))
 		return 0;
@@ -452,8 +669,7 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 		return 0;
 	}
 	touch(f, f->starts, at);
-	for (unsigned i = 1; i < insn.length && at + i < SWZ_MOST_FLOW_BYTES;
-	     i++)
+	for (unsigned i = 1; i < insn.length && at + i < MOST_FLOW_BYTES; i++)
 		touch(f, f->insides, at + i);
 	swz_depth_follow(&f->now.depth, &e, code.data, pc + insn.length);
 	if (!follow_stack(&f->now, &e, code.data))
@@ -483,7 +699,7 @@ struct swz_follower *swz_follower_new(void)
 	struct swz_follower *f = swz_scratch_alloc_brief(sizeof(*f));
 
 	if (f)
-		f->touched = SWZ_MOST_FLOW_BYTES;
+		f->touched = MOST_FLOW_BYTES;
 	return f;
 }
 
@@ -501,7 +717,7 @@ static bool runs_on(struct swz_follower *f, uint64_t pc)
 	return true;
 }
 
-/* Whether there is nothing to follow at `pc`. */
+/* True if there is nothing to follow at `pc`. */
 static bool is_done(const struct swz_follower *f, uint64_t pc)
 {
 	const struct swz_flow *flow = f->flow;

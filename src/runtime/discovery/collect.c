@@ -6,10 +6,10 @@
 
 #include <string.h>
 
+#include "runtime/discovery/function.h"
+#include "runtime/discovery/return_slot.h"
 #include "runtime/discovery/unlisted_functions.h"
-#include "runtime/discovery/branch_thunk.h"
-#include "runtime/discovery/scan_data.h"
-#include "runtime/support/scratch.h"
+#include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
 
 static bool is_code(const struct swz_module *m, uint64_t start, uint64_t size)
@@ -281,7 +281,8 @@ static bool is_signature(const uint8_t *code)
 	return memcmp(code, signature, sizeof(signature)) == 0;
 }
 
-/* What stays where it is. */
+/* Bytes at the beginning that stay in place: endbr64, a sanitizer's signature.
+ */
 static uint8_t site_of(const struct swz_module *m, const struct swz_function *f)
 {
 	const uint8_t *code = swz_module_bytes(m, f->start);
@@ -335,9 +336,9 @@ static bool reads_entry_word(const struct swz_module *m,
 	       row.cfa_base == SWZ_CFA_RSP && row.cfa_offset == 16;
 }
 
-/* Whether nothing but its own entry in the unwind table says that it is one, of
- * bytes that belong to the function before it: if the two contradict each other
- * either may be wrong. */
+/* True if its own unwind entry alone says that it is a function, and its bytes
+ * belong to the function before it. The two contradict each other, and either
+ * may be wrong. */
 static bool begins_within_another(const struct swz_function *before,
 				  const struct swz_function *f)
 {

@@ -1,7 +1,8 @@
 #ifndef SWZ_RUNTIME_DISCOVERY_COLLECT_H
 #define SWZ_RUNTIME_DISCOVERY_COLLECT_H
 
-#include "runtime/discovery/function.h"
+#include "base/status.h"
+#include "runtime/module/module.h"
 
 /* Fills module->functions from .eh_frame and the symbol tables, by address, and
  * with what these lead to.

@@ -1,12 +1,12 @@
 #ifndef SWZ_RUNTIME_DISCOVERY_FILTER_H
 #define SWZ_RUNTIME_DISCOVERY_FILTER_H
 
-/* What the user wants hooked, as far as it can be decided when the module is
- * planned (-H, -Z, -L refuse functions: they cost nothing then), and the marks
- * of what has to be decided at each entry (-F, -N). A function has all names
- * that the symbol tables of the module's file have for its first byte. */
+/* The user's choice of functions. -H, -Z and -L refuse functions when the
+ * module is planned, so that these cost nothing; -F and -N mark functions, and
+ * each entry decides. A function has all names that the symbol tables of the
+ * module's file have for its first byte. */
 
-#include "runtime/discovery/function.h"
+#include "runtime/module/module.h"
 
 enum swz_status swz_filter_module(struct swz_module *module) SWZ_MUST_CHECK;
 
@@ -19,11 +19,17 @@ enum swz_status swz_filter_by_name(struct swz_module *module,
  * refuses the others where the module is in scope for these alone. */
 void swz_filter_flows(struct swz_module *module);
 
-/* What a module is written in: enum swz_languages. */
+/* The languages that a module is written in: enum swz_languages. */
 unsigned swz_filter_languages(const struct swz_elf *file);
 
 /* Says which patterns match nothing: most likely they are misspelt. And says so
  * if the options leave nothing to record. After the plan is made. */
 void swz_filter_tell(const struct swz_modules *modules);
+
+/* Filtering by source file (-L): from .debug_line of the module's file, or of
+ * the separate file of its debug information. */
+
+/* True if the source file of any function so far was known. */
+bool swz_location_any_known(void);
 
 #endif

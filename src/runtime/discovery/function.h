@@ -3,9 +3,13 @@
 
 /* A module's functions, while it is being planned. */
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "image/eh_frame.h"
 #include "runtime/module/module.h"
-#include "swizzle/format.h"
+#include "runtime/support/config.h"
+#include "thunks/encoding.h"
 #include "thunks/relocate.h"
 
 /* Bytes from the site that are displaced at most: a loop of the function's own
@@ -47,7 +51,7 @@ struct swz_function {
 	const uint8_t *trampoline; /* set when it is written */
 	uint8_t moved; /* bytes from the site that run in the trampoline */
 	uint16_t load_site_count; /* of its own return address, too, that stay
-				   * where they are (plan/load_sites.h) */
+				   * where they are (plan/plan_trampolines.c) */
 	bool reads_own; /* it uses the memory of its own return address, whether
 			 * or not that keeps it from being patched */
 	bool reads_entry_word; /* a piece that begins as a function does, but
@@ -60,18 +64,19 @@ struct swz_function {
 	bool finds_below; /* what its caller has handed on lies below the stack
 			   * pointer (released_frames.h) */
 	uint8_t branch_count; /* of its own branches into the site that could
-			       * be led elsewhere (plan/led_branches.h) */
+			       * be led elsewhere (plan/plan_trampolines.c) */
 	uint32_t branches[SWZ_MOST_BRANCHES]; /* from its start: the last bytes
 					       * before their distances */
 	uint32_t captured; /* 1 + the number of what is recorded of its
-			    * arguments (record/signatures.h); 0: nothing */
+			    * arguments (record/value_signatures.h); 0: nothing
+			    */
 	const struct swz_wrapper
 		*wrapper; /* what it is patched to go through
 			   * (compat/stack_walkers.h, wrapped_functions.h), or
 			   * NULL; calls are not recorded */
 };
 
-/* Whether the symbol is of code that may be a function of the module's. */
+/* True if the symbol is of code that may be a function of the module's. */
 static inline bool swz_is_function_symbol(const struct swz_elf_symbol *s)
 {
 	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) &&
@@ -90,15 +95,27 @@ struct swz_function *swz_function_at(const struct swz_module *module,
 /* By name: returns twice, or begins on a stack of its own. */
 bool swz_function_returns_twice(const char *name);
 
+/* True if the reason forbids only hooks that replace the return address; -m
+ * count leaves it alone. */
+static inline bool swz_refusal_is_of_return(enum swz_refusal reason)
+{
+	return reason == SWZ_REFUSE_READS_RETURN_SLOT ||
+	       reason == SWZ_REFUSE_TAIL_CALLS_READER ||
+	       reason == SWZ_REFUSE_RETURNS_TWICE ||
+	       reason == SWZ_REFUSE_CALLEE_READS ||
+	       reason == SWZ_REFUSE_OWN_UNWINDER;
+}
+
 static inline void swz_function_refuse(struct swz_function *function,
 				       enum swz_refusal reason)
 {
-	if (function->status == SWZ_PATCHED)
+	if (function->status == SWZ_PATCHED &&
+	    !(swz_config.count && swz_refusal_is_of_return(reason)))
 		function->status = (uint16_t)reason;
 }
 
-/* Whether the address is in the jump that takes the place of a load, and not
- * its beginning: nothing may lead there. */
+/* True if the address is inside the jump that replaces a load, behind its first
+ * byte: nothing may lead there. */
 static inline bool swz_function_load_site_has(
 	const struct swz_function *function, uint64_t address)
 {
@@ -124,5 +141,82 @@ void swz_functions_refuse(struct swz_module *module, enum swz_refusal reason);
 
 /* Fills module->counts: zeros for a module out of scope. */
 void swz_functions_count(struct swz_module *module);
+
+/* Functions of other modules that look at their return address, and how a
+ * module gets to them. */
+
+#define SWZ_MAX_READERS 64
+
+struct swz_readers {
+	uint64_t slots[SWZ_MAX_READERS]; /* GOT entries */
+	unsigned slot_count;
+	uint64_t stubs[2 * SWZ_MAX_READERS]; /* their PLT entries */
+	unsigned stub_count;
+};
+
+/* True if the name is that of a function of libc, or of an unwinder, that looks
+ * at its return address, or returns twice. */
+bool swz_is_reader_name(const char *name);
+
+/* True if it is one of those that get a wrapper (compat/stack_walkers.h), by
+ * whatever way they are reached. */
+bool swz_is_wrapped_reader_name(const char *name);
+
+/* True if the module, which is open, has the address of one of another module,
+ * so that it may jump there by a pointer. */
+bool swz_readers_are_pointed_to(const struct swz_module *module);
+
+/* Fills in the GOT entries. */
+void swz_readers_find(struct swz_readers *readers,
+		      const struct swz_module *module);
+
+/* Fills in the PLT entries that jump through these, and marks them in
+ * SWZ_TEXT_MARKS. */
+void swz_readers_mark_stubs(struct swz_readers *readers,
+			    const struct swz_module *module);
+
+bool swz_is_reader_slot(const struct swz_readers *readers, uint64_t address);
+bool swz_is_reader_stub(const struct swz_readers *readers, uint64_t address);
+
+/* Data that has the symbol of a function. */
+
+/* Opcodes that no compiler makes, and that bytes which are no code have often:
+ * zeros (add %al, (%rax)), letters (ins, outs), port access, far transfers,
+ * int n, 64-bit offsets; and prefixes that are as rare. */
+bool swz_opcode_is_odd(struct swz_bytes code,
+		       const struct swz_encoding *encoding);
+
+/* True if the bytes there (ELF virtual addresses) begin with a few instructions
+ * that lead nowhere else in it, and go on with data. */
+bool swz_is_data(const struct swz_module *module, uint64_t start, uint64_t end);
+
+/* True if all that is there is the type of the function behind it, as clang's
+ * -fsanitize=kcfi has callers through pointers compare it: the immediate of an
+ * instruction, with no-operations around it. */
+bool swz_is_type(const struct swz_module *module, uint64_t start, uint64_t end);
+
+/* Code between a module's functions. */
+
+#define SWZ_MOST_GAP_BYTES 4096u
+
+/* The latest gap that was asked for; zeros at first. */
+struct swz_gap {
+	uint64_t begin, end;
+	bool is_code; /* beyond doubt: `starts` tells its instructions */
+	uint8_t starts[SWZ_MOST_GAP_BYTES / 8];
+};
+
+/* True if surely no instruction starts at `pc`, which is in no function of the
+ * module and in this text. */
+bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *module,
+		    struct swz_decoder *decoder, const struct swz_range *text,
+		    uint64_t pc);
+
+/* Returns where the no-operations before `end` begin, a function's first byte
+ * in this text. `end` if there are none, if the gap holds nothing else, if it
+ * is not code beyond doubt, or if what is before them may run on into them. */
+uint64_t swz_gap_padding(struct swz_gap *gap, const struct swz_module *module,
+			 struct swz_decoder *decoder,
+			 const struct swz_range *text, uint64_t end);
 
 #endif

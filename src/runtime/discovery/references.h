@@ -1,10 +1,12 @@
 #ifndef SWZ_RUNTIME_DISCOVERY_REFERENCES_H
 #define SWZ_RUNTIME_DISCOVERY_REFERENCES_H
 
-/* What a module's functions do with addresses in its text that lie in none of
- * them. */
+/* References of a module's functions to addresses in its text that lie in none
+ * of them. */
 
-#include "runtime/discovery/function.h"
+#include <stdint.h>
+
+#include "runtime/module/module.h"
 
 enum swz_reference {
 	SWZ_REFERENCE_CALL,  /* calls it */
@@ -16,7 +18,7 @@ enum swz_reference {
 
 struct swz_references {
 	const struct swz_module *module;
-	/* Whether something may lie there that is asked for. */
+	/* True if something may lie there that is asked for. */
 	bool (*is_asked)(void *context, uint64_t to);
 	void (*found)(void *context, uint64_t to, enum swz_reference how);
 	void *context;
@@ -38,7 +40,7 @@ void swz_references_in_data(struct swz_references *references);
 void swz_references_in_code(const struct swz_references *references,
 			    uint32_t begin, uint32_t end);
 
-/* Whether code there may hold an address that is asked for, and so read or
+/* True if code there may hold an address that is asked for, and so read or
  * count from it: false for most, which need not be decoded. */
 bool swz_references_may_count(const struct swz_references *references,
 			      uint64_t start, uint64_t end);
@@ -46,5 +48,23 @@ bool swz_references_may_count(const struct swz_references *references,
 /* Those of the code from `start` to before `end`. */
 void swz_references_between(const struct swz_references *references,
 			    uint64_t start, uint64_t end);
+
+/* Calls found() for each word of the module's memory that the dynamic linker
+ * makes a pointer into the module: where it is and what it leads to, ELF
+ * virtual addresses. A word that is not relocated yet, or may be so already,
+ * may be reported with two addresses, of which one is none. */
+void swz_pointers_relocated(const struct swz_module *module,
+			    void (*found)(void *context, uint64_t where,
+					  uint64_t to),
+			    void *context);
+
+/* Calls found() with what each pointer in the module's memory leads to, if that
+ * lies in its text; other addresses may be among them. Pointers are what the
+ * dynamic linker relocates; in a program at a fixed address they may be any
+ * words, and immediates of instructions, which are noted in module->labels the
+ * first time. */
+void swz_scan_pointers(struct swz_module *module,
+		       void (*found)(void *context, uint64_t to),
+		       void *context);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "runtime/module/module.h"
 
 /* A piece of a text that is searched for itself, by any thread. What the first
  * search finds out is noted, so that it can be made again with other marks in a
@@ -33,8 +34,8 @@ struct swz_byte_scan {
 	bool stores; /* jumps through memory are to be looked at, too */
 	/* Looks at what may be a branch to a marked byte, at this offset. */
 	void (*look)(void *context, uint64_t at);
-	/* Whether it may be to another text that something leads, as an offset
-	 * from here. NULL: there is none. */
+	/* True if something may lead to another text; an offset from here.
+	 * NULL: there is none. */
 	bool (*leads_on)(void *context, uint64_t to);
 	/* Looks at a load of an address. True: again the next time. */
 	bool (*look_at_load)(void *context, uint64_t at);
@@ -64,10 +65,25 @@ void swz_byte_scan_prepare(struct swz_byte_scan *scan);
 void swz_byte_scan_part(const struct swz_byte_scan *scan,
 			struct swz_byte_part *part, void *context);
 
-/* Whether a branch with an offset of one byte begins like that. */
+/* True if a branch with an offset of one byte begins like that. */
 static inline bool swz_is_short_branch(uint8_t op)
 {
 	return (op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0;
 }
+
+/* Two bitmaps of a module's text, a bit for each byte, with which the scans are
+ * asked what leads where. */
+
+enum swz_text_map { SWZ_TEXT_MARKS, SWZ_TEXT_STARTS };
+
+/* Makes both, all clear, in scratch memory that is reused. */
+enum swz_status swz_text_maps_clear(struct swz_module *m) SWZ_MUST_CHECK;
+
+void swz_text_mark(const struct swz_module *m, enum swz_text_map map,
+		   uint64_t address);
+void swz_text_unmark(const struct swz_module *m, enum swz_text_map map,
+		     uint64_t address);
+bool swz_text_is_marked(const struct swz_module *m, enum swz_text_map map,
+			uint64_t address);
 
 #endif

@@ -9,30 +9,395 @@
 #include "runtime/hooks/hooks.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/code_callers.h"
-#include "runtime/hooks/followers.h"
-#include "runtime/hooks/landing.h"
+#include "runtime/hooks/api.h"
 #include "runtime/hooks/latest_frame.h"
-#include "runtime/hooks/leave_frame.h"
-#include "runtime/hooks/pause.h"
 #include "runtime/hooks/slow_calls.h"
-#include "runtime/hooks/tail_calls.h"
 #include "runtime/hooks/thread_thunks.h"
-#include "runtime/module/foreign_callers.h"
-#include "runtime/module/known_code.h"
+#include "runtime/hooks/unwind.h"
+#include "runtime/module/code_owners.h"
 #include "runtime/record/activation.h"
+#include "runtime/record/annotations.h"
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
-#include "runtime/record/frames.h"
-#include "runtime/record/function_ids.h"
-#include "runtime/record/processor_time.h"
-#include "runtime/record/switches.h"
+#include "runtime/record/events.h"
+#include "runtime/record/file_mapping.h"
 #include "runtime/record/sampling.h"
-#include "runtime/record/shared_thunks.h"
-#include "runtime/record/slow_stack.h"
+#include "runtime/record/thread.h"
+#include "runtime/record/values.h"
+#include "runtime/support/config.h"
+#include "thunks/arena.h"
+#include "thunks/trampoline.h"
+
+/* --- choice of a hook ---------------------------------------------------- */
+
+void swz_hook_enter(void);
+void swz_hook_enter_filtered(void);
+void swz_hook_enter_sampled(void);
+void swz_hook_enter_sampled_filtered(void);
+void swz_hook_enter_leaf(void);
+void swz_hook_enter_leaf_filtered(void);
+void swz_hook_enter_traced(void);
+void swz_hook_enter_traced_filtered(void);
+void swz_hook_enter_captured(void);
+void swz_hook_enter_counted(void);
+void swz_past_hook(void);
+
+void swz_hook_exit(void);
+void swz_hook_exit_following(void);
+
+void swz_hooks_begin(void)
+{
+	/* the others have been set where that was decided */
+	if (swz_config.count)
+		return;
+	if (!swz_sampling && !swz_tracing)
+		swz_arena_set_exit(swz_hook_exit, swz_hook_exit_following);
+	swz_leaders_begin();
+}
+
+/* The place of a variable of the initial-exec model: the same in all threads.
+ */
+static int32_t from_thread_pointer(const uint64_t *variable)
+{
+	const char *at = (const char *)variable;
+
+	__asm__("" : "+r"(at)); /* as in thread_life.c */
+	return (int32_t)(at - (const char *)__builtin_thread_pointer());
+}
+
+const struct swz_hooks *swz_hooks_choose(void)
+{
+#define ARENA \
+	{swz_arena_start, swz_arena_end}, swz_hook_enter_captured, \
+		swz_past_hook, {0, 0}, false, 0
+	static struct swz_hooks counted = {swz_hook_enter_counted,
+					   swz_hook_enter_counted, ARENA};
+	static const struct swz_hooks exact[] = {
+		{swz_hook_enter, swz_hook_enter, ARENA},
+		{swz_hook_enter_filtered, swz_hook_enter_filtered, ARENA},
+	};
+	static const struct swz_hooks traced[] = {
+		{swz_hook_enter_traced, swz_hook_enter_traced, ARENA},
+		{swz_hook_enter_traced_filtered, swz_hook_enter_traced_filtered,
+		 ARENA},
+	};
+	static const struct swz_hooks sampled[] = {
+		{swz_hook_enter_sampled, swz_hook_enter_leaf, ARENA},
+		{swz_hook_enter_sampled_filtered, swz_hook_enter_leaf_filtered,
+		 ARENA},
+	};
+
+#undef ARENA
+	if (swz_config.count) {
+		counted.counts = true;
+		counted.access = (struct swz_count_access){
+			from_thread_pointer(&swz_count_place.base),
+			from_thread_pointer(&swz_count_place.mask)};
+		return &counted;
+	}
+	if (swz_tracing)
+		return &traced[swz_ids_filtered];
+	return swz_sampling ? &sampled[swz_ids_filtered]
+			    : &exact[swz_ids_filtered];
+}
+
+/* --- callers in unhooked code -------------------------------------------- */
+
+/* Callers that are code made at run time. Its functions are not hooked, but
+ * they are contexts: nodes of the function SWZ_FUNCTION_CODE, without calls. */
+
+/* Calls out of such code come here each time, since no edge is made that the
+ * hook would find by the context and the return address alone: V8 calls all C++
+ * functions from a few places of its built-in code. Who has called is then only
+ * told by the frames above.
+ *
+ * These are followed by %rbp, up to the first return address that is a file's,
+ * and only where the caller's frame and the latest of ours are on the stack
+ * that the thread began on: what lies between is memory. One path has an
+ * address once: what recursion has put between two of them is left out. */
+
+#define MOST_FRAMES 1024u
+#define MOST_ADDRESSES 64u
+
+struct path {
+	uint64_t addresses[MOST_ADDRESSES]; /* the latest first */
+	unsigned count;
+};
+
+static void add(struct path *path, uint64_t address)
+{
+	for (unsigned i = 0; i < path->count; i++)
+		if (path->addresses[i] == address) {
+			path->count = i + 1;
+			return;
+		}
+	if (path->count < MOST_ADDRESSES)
+		path->addresses[path->count++] = address;
+}
+
+struct asking {
+	struct swz_thread *thread;
+	const uint64_t *slot;
+};
+
+static void ask(void *argument)
+{
+	struct asking *asking = argument;
+
+	swz_thread_same_stack(asking->thread, asking->slot, asking->slot);
+}
+
+/* Up to where frames may be looked at. */
+static const uint64_t *bound_of(struct swz_thread *thread, const uint64_t *slot)
+{
+	struct asking asking = {thread, slot};
+	const struct swz_thread_cold *cold = thread->cold;
+
+	if (!cold->home_high)
+		swz_slowly(thread, ask, &asking);
+	if (!swz_thread_at_home(thread, slot))
+		return slot;
+	if (thread->top == &swz_bottom)
+		return (const uint64_t *)(uintptr_t)cold->home_high;
+	return swz_thread_at_home(thread, thread->top->slot) ? thread->top->slot
+							     : slot;
+}
+
+static void walk(struct path *path, const uint64_t *slot, const uint64_t *frame,
+		 const uint64_t *bound)
+{
+	for (unsigned i = 0; i < MOST_FRAMES; i++) {
+		enum swz_code_kind kind;
+		const uint64_t *next;
+
+		if (frame <= slot || frame + 1 >= bound || (uintptr_t)frame % 8)
+			return;
+		kind = swz_code_kind_of(frame[1]);
+		if (kind == SWZ_CODE_OF_FILE)
+			return;
+		if (kind == SWZ_CODE_OF_RUN_TIME)
+			add(path, frame[1]);
+		next = (const uint64_t *)(uintptr_t)frame[0];
+		if (next <= frame)
+			return;
+		frame = next;
+	}
+}
+
+/* NULL: there is no room; once contexts are folded, all new ones are. */
+static struct swz_node *code_edge_of(struct swz_thread *thread, uint64_t key,
+				     uint64_t address)
+{
+	struct swz_node *node = swz_edge_find(thread, key, SWZ_FUNCTION_CODE,
+					      address);
+
+	if (node || swz_file->flags & SWZ_FILE_FOLDED)
+		return node;
+	return swz_make_edge(thread, key, SWZ_FUNCTION_CODE, address, NULL,
+			     NULL, NULL);
+}
+
+/* False: the call comes from a file. */
+static bool find_path(struct path *path, struct swz_thread *thread,
+		      const uint64_t *slot, const uint64_t *frame)
+{
+	enum swz_code_kind kind = swz_code_kind_of(*slot);
+
+	if (kind == SWZ_CODE_OF_FILE)
+		return false;
+	path->count = 0;
+	if (kind == SWZ_CODE_OF_RUN_TIME)
+		add(path, *slot);
+	walk(path, slot, frame, bound_of(thread, slot));
+	if (!path->count) /* built-in code by itself */
+		add(path, SWZ_CALL_SITE_TAIL);
+	return true;
+}
+
+static uint64_t key_of(const struct swz_node *node)
+{
+	return (uint64_t)node->context << 32;
+}
+
+/* The same, made if need be and if there is room; else what is nearest above.
+ */
+static uint64_t code_caller(struct swz_thread *thread, uint64_t key,
+			    const uint64_t *slot, const uint64_t *frame)
+{
+	struct path path;
+
+	if (!find_path(&path, thread, slot, frame))
+		return key;
+	while (path.count--) {
+		const struct swz_node *node = code_edge_of(
+			thread, key, path.addresses[path.count]);
+
+		if (!node)
+			break;
+		key = key_of(node);
+	}
+	return key;
+}
+
+/* The key of the context that a call comes from which is made while that of KEY
+ * is current and for which KEY has no edge: KEY itself, or beneath it that of
+ * the code made at run time from which *slot and the frames above it say that
+ * it comes. 0: there is no such context yet. FRAME is the caller's %rbp.
+ * Async-signal-safe, as is what follows. */
+static uint64_t known_code_caller(struct swz_thread *thread, uint64_t key,
+				  const uint64_t *slot, const uint64_t *frame)
+{
+	struct path path;
+
+	if (!find_path(&path, thread, slot, frame))
+		return key;
+	while (path.count--) {
+		const struct swz_node *node = swz_edge_find(
+			thread, key, SWZ_FUNCTION_CODE,
+			path.addresses[path.count]);
+
+		if (!node)
+			return 0;
+		key = key_of(node);
+	}
+	return key;
+}
+
+/* --- tail calls ---------------------------------------------------------- */
+
+static uint32_t function_of(const struct swz_thunk *thunk)
+{
+	const struct swz_node *node = swz_unit_at(thunk->node);
+
+	return node->function;
+}
+
+/* True if the frame stands for the function already; *after is then the last
+ * record that came after it, NULL if it is the latest itself. */
+static bool stands_for(struct swz_thunk *thunk, uint32_t function,
+		       struct swz_thunk **after, unsigned *length)
+{
+	*after = NULL;
+	*length = 0;
+	for (struct swz_thunk *p = thunk->pending; swz_is_record(p);
+	     p = p->pending) {
+		if (function_of(p) == function)
+			return true;
+		*after = p;
+		++*length;
+	}
+	return function_of(thunk) == function;
+}
+
+/* Ends the frame's latest activations up to and with `last`. */
+static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
+			const struct swz_thunk *last, uint64_t now)
+{
+	struct swz_thunk *p;
+
+	do {
+		p = swz_frame_pop_record(thunk);
+		if (!p)
+			return;
+		swz_activation_leave(thread, swz_unit_at(p->node),
+				     p->start_ticks, now, SWZ_EVENT_RETURN);
+		swz_events_unmute(thread, p);
+		swz_thread_free_record(thread, p);
+	} while (p != last);
+}
+
+/* The latest frame was on another stack than the one whose slot this is: that
+ * one's stack has been switched to, and may have been to begin from anew, as
+ * Crystal does where a fiber has ended, without a return address that a new
+ * one's first function would return to. What finds its own thunk there then has
+ * not jumped to itself. */
+static bool was_elsewhere(const struct swz_thread *thread,
+			  const uint64_t *latest, const struct swz_thunk *thunk)
+{
+	return latest != thunk->slot &&
+	       !(swz_thread_at_home(thread, latest) &&
+		 swz_thread_at_home(thread, thunk->slot));
+}
+
+/* How many functions may be pending on one frame; beyond, the latest ends when
+ * it jumps, and its successor counts as called from the same place. */
+#define MOST_PENDING SWZ_MOST_JUMPS
+
+void swz_enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
+		       uint32_t function)
+{
+	uint64_t now = swz_now(thread), bits = 0;
+	struct swz_thunk *after, *record;
+	const uint64_t *latest;
+	struct swz_node *node;
+	unsigned length;
+	bool again;
+
+	if (!swz_thread_owns(thread, thunk) || thunk->pending == SWZ_CLOSED ||
+	    !thunk->node) {
+		/* of accounts that are another thread's, or closed */
+		node = swz_take_edge(thread, thread->key, function,
+				     SWZ_CALL_SITE_TAIL, NULL, NULL, NULL);
+		if (node)
+			swz_activation_count(thread, node);
+		else
+			swz_lose_call();
+		return;
+	}
+	latest = thread->top->slot;
+	if (thread->top != thunk)
+		swz_make_latest(thread, thunk);
+	thread->top = thunk;
+	if (swz_jumps_lead_to(thunk, function))
+		swz_jumps_spell_out(thread, thunk, swz_take_record);
+	again = stands_for(thunk, function, &after, &length);
+	if (again && !after) {
+		/* otherwise a loop to the function's first instruction */
+		if (was_elsewhere(thread, latest, thunk))
+			swz_activation_count(thread, swz_frame_node(thunk));
+		return;
+	}
+	node = swz_take_edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
+			     NULL, NULL, NULL);
+	if (!node) {
+		swz_lose_call();
+		return;
+	}
+	if (again) {
+		end_pending(thread, thunk, after, now);
+		swz_activation_count(thread, node);
+		thread->key = (uint64_t)swz_frame_node(thunk)->context << 32;
+		return;
+	}
+	if (length >= MOST_PENDING) {
+		end_pending(thread, thunk, thunk->pending, now);
+		thread->key = (uint64_t)swz_frame_node(thunk)->context << 32;
+		node = swz_take_edge(thread, thread->key, function,
+				     SWZ_CALL_SITE_TAIL, NULL, NULL, NULL);
+	}
+	record = swz_take_record(thread);
+	if (!node || !record) {
+		swz_lose_call();
+		return;
+	}
+	if (swz_sampling)
+		bits = swz_sampling_decide(thread, node);
+	now = swz_now(thread);
+	record->node = swz_unit_of(node);
+	record->start_ticks = swz_start_like(bits, now);
+	swz_frame_push_record(thunk, record);
+	thread->record->last_ticks = swz_ticks_of(thread, now);
+	thread->key = swz_activation_enter(thread, node, record->start_ticks);
+	*thread->expected = swz_unit_of(node);
+	thread->expected = &thread->links[node->context].first;
+}
+
+/* --- the hooks ----------------------------------------------------------- */
 
 struct swz_thread *swz_current_thread(void)
 {
@@ -61,23 +426,41 @@ void swz_hooks_stop(void)
 	thread->top = &swz_bottom;
 }
 
-uint64_t swz_exit(struct swz_thunk *thunk, uint64_t *slot)
+static void leave(struct swz_thunk *thunk, uint64_t *slot, bool has_value)
 {
 	struct swz_thread *thread = swz_thread_here();
 
-	if (swz_is_landing(thunk))
-		return swz_landing_arrive(thunk, slot);
 	if (thread)
 		thunk = swz_frame_at(thread, thunk, slot);
 	thread = swz_this_thread(thunk, thunk->slot);
 	if (!thread)
-		return 0;
+		return;
 	if (swz_thread_is_paused())
 		swz_pause_catch_up(thread, thread->top->slot - 1);
-	swz_leave_frame(thread, thunk, slot, SWZ_EVENT_RETURN);
+	swz_leave_frame(thread, thunk, slot, SWZ_EVENT_RETURN, has_value);
 	if (swz_thread_is_paused())
 		swz_pause_goes_on(thread, slot);
+}
+
+uint64_t swz_exit(struct swz_thunk *thunk, uint64_t *slot)
+{
+	if (swz_is_landing(thunk))
+		return swz_landing_arrive(thunk, slot);
+	leave(thunk, slot, true);
 	return 0;
+}
+
+void swz_enter_reader(uint64_t *slot)
+{
+	struct swz_thunk *thunk = swz_arena_thunk_at(*slot);
+	volatile uint64_t *word = slot;
+	uint64_t real = thunk->return_address;
+
+	/* a signal handler finds the frame as at its exit, and may throw: then
+	 * it covers the frame, as long as that is open */
+	*word = real;
+	leave(thunk, slot, false);
+	*word = real;
 }
 
 /* -------------------------------------------------------------- entering */
@@ -146,7 +529,7 @@ static struct swz_node *edge_of(struct swz_thread *thread, const uint8_t *body,
 
 	if (node)
 		return node;
-	key = swz_known_code_caller(thread, key, slot, frame);
+	key = known_code_caller(thread, key, slot, frame);
 	is_of_file = key == thread->key;
 	if (key && !is_of_file)
 		node = swz_edge_find(thread, key, function, site);
@@ -155,7 +538,7 @@ static struct swz_node *edge_of(struct swz_thread *thread, const uint8_t *body,
 	if (swz_is_far_above(thread, slot))
 		swz_close_above(thread, slot);
 	key = is_of_file ? thread->key
-			 : swz_code_caller(thread, thread->key, slot, frame);
+			 : code_caller(thread, thread->key, slot, frame);
 	return (key == asked ? swz_make_edge : swz_take_edge)(
 		thread, key, function, site, body, slot, thunk);
 }
@@ -207,7 +590,8 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	return thunk;
 }
 
-struct swz_thunk *swz_enter_frame(const uint8_t *body, uint64_t *slot)
+/* The same, with the thunk itself. */
+static struct swz_thunk *enter_frame(const uint8_t *body, uint64_t *slot)
 {
 	uint32_t function = ((const uint32_t *)(const void *)body)[-1];
 	struct swz_thread *thread;
@@ -247,7 +631,137 @@ struct swz_thunk *swz_enter_frame(const uint8_t *body, uint64_t *slot)
 
 const uint8_t *swz_enter(const uint8_t *body, uint64_t *slot)
 {
-	const struct swz_thunk *thunk = swz_enter_frame(body, slot);
+	const struct swz_thunk *thunk = enter_frame(body, slot);
+
+	return thunk ? swz_thunk_code(thunk) : NULL;
+}
+
+/* --- triggers ------------------------------------------------------------ */
+
+/* --start-at and --stop-at: recording starts or stops when a function is called
+ * for the Nth time, in whichever thread. */
+
+static _Atomic uint64_t starts, stops;
+
+/* True if this is the call that is meant. (After so many it is never again.) */
+static bool is_time(_Atomic uint64_t *calls, const struct swz_trigger *trigger)
+{
+	return atomic_fetch_add_explicit(calls, 1, memory_order_relaxed) + 1 ==
+	       trigger->number;
+}
+
+static void change(enum swz_request_state state, enum swz_mark_kind kind,
+		   const uint64_t *slot)
+{
+	struct swz_thread *thread = swz_this_thread(NULL, slot);
+	uint64_t ticks = swz_ticks();
+
+	if (thread && swz_request_set(state, ticks))
+		swz_marks_add(thread, kind, "", 0, ticks);
+}
+
+/* The function is entered with this return slot: before it is recorded.
+ * Async-signal-safe. */
+static SWZ_NO_IPA void triggers_pull(uint32_t function, const uint64_t *slot)
+{
+	uint8_t flags = swz_ids_filter(function);
+
+	if (!swz_recording)
+		return;
+	if (flags & SWZ_FILTER_STOP && is_time(&stops, &swz_config.stop_at))
+		change(SWZ_REQUEST_PAUSE, SWZ_MARK_PROCESS_PAUSED, slot);
+	if (flags & SWZ_FILTER_START && is_time(&starts, &swz_config.start_at))
+		change(SWZ_REQUEST_RECORD, SWZ_MARK_PROCESS_RESUMED, slot);
+}
+
+/* --- entries with values ------------------------------------------------- */
+
+/* The entry of a call whose arguments are recorded: as any other, and its
+ * arguments behind it, before the function has done anything. Functions at
+ * which recording starts or stops come here, too. */
+
+static void enter(struct swz_thread *thread, const struct swz_captured *c,
+		  const struct swz_thunk *thunk, const uint64_t *slot)
+{
+	swz_values_enter(thread, c, thunk->node,
+			 swz_ticks_of(thread, thunk->start_ticks), thunk, slot);
+}
+
+/* True if the call, which is about to be entered, is none of those that are to
+ * be recorded. */
+static bool is_left_out(const struct swz_captured *c, uint64_t *slot)
+{
+	struct swz_thread *thread;
+
+	if (!swz_recording || swz_thread_is_paused())
+		return false;
+	thread = swz_this_thread(NULL, slot);
+	if (!thread || !thread->cold)
+		return false;
+	/* what a longjmp has cut off is no caller */
+	if (!swz_arena_contains(*slot) && thread->top->slot <= slot)
+		swz_close_skipped(thread, slot, NULL);
+	if (thread->cold->muted_slot || swz_values_hold(thread, c, slot))
+		return false;
+	return swz_events_mute(thread, slot);
+}
+
+/* Until the call's end, which is to come to C. */
+static void mute(struct swz_thread *thread, struct swz_thunk *thunk,
+		 struct swz_thunk *jumped)
+{
+	if (thunk && !thunk->pending)
+		thunk->pending = SWZ_FIRST_FRAME;
+	if (jumped) {
+		jumped->pending->return_address = SWZ_RECORD_CAPTURED;
+		swz_events_mute_by(thread, jumped->pending, jumped);
+	} else {
+		swz_events_mute_by(thread, thunk, thunk);
+	}
+}
+
+static struct swz_thunk *enter_captured(const uint8_t *body, uint64_t *slot)
+{
+	uint32_t function = ((const uint32_t *)(const void *)body)[-1];
+	const struct swz_captured *c = swz_signature_of(function);
+	struct swz_thunk *before = NULL, *frame = NULL, *thunk;
+	struct swz_thread *thread;
+	bool jumped, mutes = c && c->check_count && is_left_out(c, slot);
+
+	if (c && swz_thread_here() && swz_arena_contains(*slot)) {
+		frame = swz_frame_at(swz_thread_here(),
+				     swz_arena_thunk_at(*slot), slot);
+		before = frame->pending;
+	}
+	if (swz_config_has_triggers())
+		triggers_pull(function, slot);
+	thunk = enter_frame(body, slot);
+	thread = c ? swz_thread_here() : NULL;
+	if (!thread || !thread->cold)
+		return thunk;
+	jumped = !thunk && frame && frame->slot == slot &&
+		 frame->pending != before && swz_is_record(frame->pending);
+	if (mutes) {
+		mute(thread, thunk, jumped ? frame : NULL);
+		return thunk;
+	}
+	if (thread->cold->muted_slot)
+		return thunk;
+	if (thunk) {
+		if (!thunk->pending && c->return_parts)
+			thunk->pending = SWZ_FIRST_FRAME;
+		enter(thread, c, thunk, slot);
+	} else if (jumped) {
+		if (c->return_parts)
+			frame->pending->return_address = SWZ_RECORD_CAPTURED;
+		enter(thread, c, frame->pending, slot);
+	}
+	return thunk;
+}
+
+const uint8_t *swz_enter_captured(const uint8_t *body, uint64_t *slot)
+{
+	const struct swz_thunk *thunk = enter_captured(body, slot);
 
 	return thunk ? swz_thunk_code(thunk) : NULL;
 }

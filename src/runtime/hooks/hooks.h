@@ -6,22 +6,31 @@
  * be interrupted, goes to the thread's slow stack with signals blocked.
  * See docs/internals/hooks.md. */
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/record/thread.h"
+#include "thunks/trampoline.h"
 
 /* The entry hook (registers saved by the caller): the function whose relocated
  * prologue is `body` was entered and *slot is its return address. Returns the
  * code of the thunk to go through, or NULL: go to the body as things are. */
 const uint8_t *swz_enter(const uint8_t *body, uint64_t *slot);
 
-/* The same, with the thunk itself. */
-struct swz_thunk *swz_enter_frame(const uint8_t *body, uint64_t *slot);
+/* The entry hook: as swz_enter; the arguments are in registers that lie below
+ * the slot, and in vector registers (record/values.h). */
+const uint8_t *swz_enter_captured(const uint8_t *body, uint64_t *slot);
 
 /* The exit hook: a frame of the thunk's has returned from this slot. Returns 0,
  * or where to go on instead of the address there, with the slot popped. */
 uint64_t swz_exit(struct swz_thunk *thunk, uint64_t *slot);
+
+/* A function that looks at its return address has been jumped to by a hooked
+ * one: *slot is a thunk's address. Puts the real one there, and ends the frame,
+ * as its thunk will not be returned to. */
+void swz_enter_reader(uint64_t *slot);
+
+/* The wrapper that calls this (asm/x86_64/wrappers.S). */
+void swz_wrap_reader(void);
 
 /* The calling thread's state, or NULL if it has none. The first such call in a
  * forked child gives it a profile of its own. */
@@ -34,5 +43,19 @@ void swz_hooks_go_quiet(void);
 /* Ends recording, and all use of the clock: of the calling thread at once, of
  * others at their next new edge. */
 void swz_hooks_stop(void);
+
+/* Decides where return thunks go. When the mode is known, and none is made. */
+void swz_hooks_begin(void);
+
+/* The entry hooks that trampolines lead to, by the mode and by whether there
+ * are filters. When both are known. */
+const struct swz_hooks *swz_hooks_choose(void);
+
+/* A hooked function has ended in a jump to another: the return slot holds its
+ * thunk, which from now on stands for the new function too, so that a chain of
+ * tail calls takes no more of the return stack than the program's own does, and
+ * one that goes in circles no more memory than its functions. */
+void swz_enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
+		       uint32_t function);
 
 #endif

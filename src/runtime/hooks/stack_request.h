@@ -1,8 +1,8 @@
-/* What valgrind is to know about a stack of ours. It sees the program's stack
- * pointer change, and takes a change of less than 2 MiB for a stack that grows
- * or shrinks: what lies between is undefined to it then, or not to be accessed.
- * Of a thread that would be much, its descriptor for instance. A stack that it
- * was told about is another one. */
+/* Tells valgrind about a stack of ours. It sees the program's stack pointer
+ * change, and takes a change of less than 2 MiB for a stack that grows or
+ * shrinks: what lies between is undefined to it then, or not to be accessed. Of
+ * a thread that would be much, its descriptor for instance. A stack that it was
+ * told about is another one. */
 
 #ifndef SWZ_RUNTIME_HOOKS_STACK_REQUEST_H
 #define SWZ_RUNTIME_HOOKS_STACK_REQUEST_H

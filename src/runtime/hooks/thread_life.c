@@ -7,22 +7,31 @@
 #include "runtime/hooks/thread_life.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 
 #include "base/syscall.h"
 #include "runtime/hooks/stack_request.h"
 #include "runtime/hooks/thread_thunks.h"
+#include "runtime/module/module.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/context.h"
+#include "runtime/record/counts.h"
+#include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
-#include "runtime/record/file.h"
-#include "runtime/record/processor_time.h"
-#include "runtime/record/site_table.h"
-#include "runtime/record/slow_stack.h"
+#include "runtime/record/file_mapping.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/switches.h"
-#include "runtime/record/table_room.h"
+#include "runtime/record/thread.h"
+#include "runtime/support/config.h"
+#include "thunks/arena.h"
+
+/* --- begin and end ------------------------------------------------------- */
 
 #define PAGE ((size_t)4096)
 
@@ -30,7 +39,8 @@ static _Atomic(struct swz_thread_cold *) states;
 static _Atomic uint32_t next_index;
 static uint32_t function_room;
 
-struct swz_thread_cold *swz_thread_first(void)
+/* The list of thread states, in use or not; grows at its head. */
+static struct swz_thread_cold *thread_first(void)
 {
 	/* acquire: matches the release in new_group */
 	return atomic_load_explicit(&states, memory_order_acquire);
@@ -47,7 +57,7 @@ static uint64_t open_bytes(void)
 	       -(uint64_t)PAGE;
 }
 
-/* What a state has by function, and by slot: the open counts, those of
+/* Bytes that a state has by function and by slot: the open counts, those of
  * recursive contexts, and settled slots. */
 static uint64_t cleared_bytes(void)
 {
@@ -104,7 +114,7 @@ static uint64_t own_id(void)
 /* Groups of states that are taken in advance. */
 #define STOCK_GROUPS 8u
 
-/* Of the latest group, or NULL. */
+/* The unused states of the latest group, or NULL. */
 static _Atomic(struct swz_thread_cold *) unused;
 
 static struct swz_thread_cold *next_in_group(const struct swz_thread_cold *cold)
@@ -155,17 +165,32 @@ void swz_thread_stock_states(void)
 			return;
 }
 
-/* Asked of its own process: one that shares our memory may be another one. */
-static bool has_ended(uint64_t owner, uint64_t self)
+/* A process's first thread that ends before the others keeps its number, for
+ * signals, too, but it has no memory any more (mm_access in Linux). */
+static bool has_no_memory(int32_t tid)
 {
-	if (owner == self) /* the number was given out again, to us */
-		return true;
-	return owner < IN_STOCK &&
-	       SWZ_SYSCALL(SYS_tgkill, (int32_t)(owner >> 32), (int32_t)owner,
+	static const char there;
+	char word;
+	struct iovec local = {&word, 1};
+	struct iovec remote = {(void *)(uintptr_t)&there, 1};
+
+	return SWZ_SYSCALL(SYS_process_vm_readv, tid, &local, 1, &remote, 1,
 			   0) == -ESRCH;
 }
 
-/* Whether the state was nobody's; now it is ours. */
+/* Asked of its own process: one that shares our memory may be another one. */
+static bool has_ended(uint64_t owner, uint64_t self)
+{
+	int32_t pid = (int32_t)(owner >> 32), tid = (int32_t)owner;
+
+	if (owner == self) /* the number was given out again, to us */
+		return true;
+	return owner < IN_STOCK &&
+	       (SWZ_SYSCALL(SYS_tgkill, pid, tid, 0) == -ESRCH ||
+		(tid == pid && has_no_memory(tid)));
+}
+
+/* True if the state was nobody's; now it is ours. */
 static bool take(struct swz_thread_cold *cold, uint64_t self)
 {
 	uint64_t owner = atomic_load_explicit(&cold->owner,
@@ -200,7 +225,7 @@ static struct swz_thread_cold *take_from_stock(uint64_t self)
 {
 	struct swz_thread_cold *cold;
 
-	for (cold = swz_thread_first(); cold; cold = cold->next) {
+	for (cold = thread_first(); cold; cold = cold->next) {
 		uint64_t owner = IN_STOCK;
 
 		if (atomic_compare_exchange_strong(&cold->owner, &owner, self))
@@ -219,8 +244,8 @@ static struct swz_thread_cold *take_new(uint64_t self)
 	return cold;
 }
 
-/* Of so many states it is asked whether their owner is gone: what a new thread
- * costs must not grow with the number of others. */
+/* Most states whose owner is looked for: the cost of a new thread must not grow
+ * with the number of others. */
 #define MOST_ASKED 32u
 
 /* A state of nobody's, now ours: that of the latest thread if it has ended by
@@ -236,7 +261,7 @@ static struct swz_thread_cold *take_state(void)
 	if (!self)
 		return NULL;
 	for (unsigned i = 0; i < MOST_ASKED && !taken; i++) {
-		cold = next ? next : swz_thread_first();
+		cold = next ? next : thread_first();
 		if (!cold)
 			break;
 		next = cold->next;
@@ -300,6 +325,7 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	cold->unwound = 0;
 	cold->no_room = cold->first_to_come = false;
 	cold->first_frame = NULL;
+	cold->exception = NULL;
 	cold->nodes_made = cold->promoted = 0;
 	cold->span_count = 0;
 	cold->marks = NULL;
@@ -316,6 +342,8 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	hot->tables = swz_table_room_end();
 	swz_site_table_clear(cold);
 	if (begin_record(hot) != SWZ_OK)
+		return SWZ_E_NOMEM;
+	if (swz_config.count && !swz_counts_begin(hot, cold->counts_least))
 		return SWZ_E_NOMEM;
 	hot->key = (uint64_t)cold->root << 32;
 	hot->expected = &hot->links[cold->root].first;
@@ -379,7 +407,8 @@ static void take_over(void *argument)
 		cold->hot->record->end_ticks = cold->hot->record->last_ticks;
 		swz_switches_end(cold->hot);
 	}
-	if (set_up(cold->hot, cold) == SWZ_OK)
+	cold->counts_least = 0;
+	if (set_up(cold->hot, cold) == SWZ_OK && !swz_config.count)
 		swz_thread_begin_thunks(cold);
 }
 
@@ -457,7 +486,7 @@ void swz_thread_orphan_states(void)
 {
 	struct swz_thread_cold *cold;
 
-	for (cold = swz_thread_first(); cold; cold = cold->next) {
+	for (cold = thread_first(); cold; cold = cold->next) {
 		atomic_store_explicit(&cold->owner, NOT_TO_BE_TAKEN,
 				      memory_order_relaxed);
 		swz_events_forget(cold);
@@ -484,7 +513,7 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 {
 	struct swz_thread_cold *own = swz_thread_cold_of(hot), *cold;
 
-	for (cold = swz_thread_first(); cold; cold = cold->next) {
+	for (cold = thread_first(); cold; cold = cold->next) {
 		atomic_store_explicit(&cold->owner, cold == own ? own_id() : 0,
 				      memory_order_relaxed);
 		swz_events_forget(cold);
@@ -495,12 +524,12 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 	return set_up(hot, own);
 }
 
-/* Whether a thread that began later has the same id: this one has ended. */
+/* True if a thread that began later has the same id: this one has ended. */
 static bool has_heir(const struct swz_thread_cold *cold, uint64_t owner)
 {
 	const struct swz_thread_cold *other;
 
-	for (other = swz_thread_first(); other; other = other->next)
+	for (other = thread_first(); other; other = other->next)
 		if (other != cold &&
 		    atomic_load_explicit(&other->owner, memory_order_relaxed) ==
 			    owner &&
@@ -518,7 +547,9 @@ void swz_thread_note_ended(void)
 	struct swz_thread_cold *cold;
 	unsigned alive = 0;
 
-	for (cold = swz_thread_first(); cold; cold = cold->next) {
+	/* in this order: what is noted is that of all until the end */
+	__atomic_store_n(&swz_file->end_ticks, swz_ticks(), __ATOMIC_RELAXED);
+	for (cold = thread_first(); cold; cold = cold->next) {
 		uint64_t owner = atomic_load_explicit(&cold->owner,
 						      memory_order_relaxed);
 		struct swz_thread_record *record = cold->hot->record;
@@ -526,9 +557,358 @@ void swz_thread_note_ended(void)
 		if (!owner || owner >= IN_STOCK || !record)
 			continue;
 		swz_switches_end(cold->hot);
-		if (cold->hot != thread && has_ended(owner, 0))
+		if (cold->hot != thread && has_ended(owner, 0)) {
 			record->end_ticks = record->last_ticks;
-		else if (alive++ < MOST_HEIRS_SOUGHT && !has_heir(cold, owner))
+			continue;
+		}
+		if (swz_config.count) /* its hooks do not read the clock */
+			record->last_ticks = swz_ticks();
+		if (alive++ < MOST_HEIRS_SOUGHT && !has_heir(cold, owner))
 			swz_processor_time_note(record);
 	}
+}
+
+/* --- taking all back ----------------------------------------------------- */
+
+/* Where T lies in a slot, R is put in its place. By way of the kernel, as the
+ * stack may be protected by now, or gone. A T that was copied elsewhere
+ * (continuations) stays, and its thunk with it.
+ *
+ * So does one that lies in a living stack besides: an unwinder that has read it
+ * from the slot is about to ask the slot again (asm/x86_64/arena.S). */
+
+/* Words of a stack that are read at once. */
+#define MOST_WORDS 512u
+#define RED_ZONE 128u
+/* Thunks of one thread that may be held besides; if there are more, all stay.
+ */
+#define MOST_HELD 64u
+/* An address further away is on another stack. */
+#define MOST_STACK (1ull << 30)
+
+struct held {
+	const struct swz_thunk *thunks[MOST_HELD];
+	uint32_t count;
+	bool all;
+	/* words that are a leader's T, as against slots where it lies: more,
+	 * and one is held that may be any of its followers' */
+	int64_t led;
+};
+
+static bool move_word(long call, int32_t pid, uint64_t *ours, uint64_t *at)
+{
+	struct iovec local = {ours, sizeof(*ours)};
+	struct iovec remote = {at, sizeof(*at)};
+
+	return SWZ_SYSCALL(call, pid, &local, 1, &remote, 1, 0) ==
+	       sizeof(*ours);
+}
+
+/* ------------------------------------------------- what is held besides */
+
+static uint64_t hexadecimal(const char *text)
+{
+	uint64_t value = 0;
+
+	for (;; text++) {
+		if (*text >= '0' && *text <= '9')
+			value = value << 4 | (uint64_t)(*text - '0');
+		else if (*text >= 'a' && *text <= 'f')
+			value = value << 4 | (uint64_t)(*text - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+/* Writes /proc/self/task/TID/syscall. */
+static void name_file(char *to, uint32_t tid)
+{
+	static const char start[] = "/proc/self/task/", end[] = "/syscall";
+	char digits[12];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i + 1 < sizeof(start); i++)
+		*to++ = start[i];
+	do
+		digits[count++] = (char)('0' + tid % 10);
+	while (tid /= 10);
+	while (count)
+		*to++ = digits[--count];
+	for (unsigned i = 0; i < sizeof(end); i++)
+		*to++ = end[i];
+}
+
+/* The stack pointer of a thread that stands still: the last word but one of
+ * /proc/PID/syscall (proc(5)). 0: it is not told. */
+static uint64_t stack_pointer(uint32_t tid)
+{
+	char path[64], text[256];
+	long fd, bytes;
+
+	name_file(path, tid);
+	fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	bytes = SWZ_SYSCALL(SYS_read, (int)fd, text, sizeof(text) - 1);
+	SWZ_SYSCALL(SYS_close, (int)fd);
+	for (unsigned words = 0; bytes > 2; bytes--) {
+		text[bytes] = '\0';
+		if (text[bytes - 2] == '0' && text[bytes - 1] == 'x' &&
+		    ++words == 2)
+			return hexadecimal(text + bytes);
+	}
+	return 0;
+}
+
+static void note_held(struct held *held, const struct swz_thunk *thunk)
+{
+	for (uint32_t i = 0; i < held->count; i++)
+		if (held->thunks[i] == thunk)
+			return;
+	if (held->count < MOST_HELD)
+		held->thunks[held->count++] = thunk;
+	else
+		held->all = true;
+}
+
+/* The thread's thunk whose T a word is, or NULL. */
+static const struct swz_thunk *thunk_of(const struct swz_thread_cold *cold,
+					uint64_t word)
+{
+	const struct swz_thunk *thunk;
+
+	if (!swz_arena_contains(word))
+		return NULL;
+	thunk = swz_arena_thunk_at(word);
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		const struct swz_thunk *first = swz_arena_block_thunks(
+			cold->blocks[b]);
+
+		if (thunk >= first && thunk < first + SWZ_BLOCK_THUNKS)
+			return thunk;
+	}
+	return NULL;
+}
+
+static bool is_leaders(uint64_t word)
+{
+	return swz_arena_contains(word) &&
+	       (word - (uintptr_t)swz_arena_start) %
+			       (2ull * SWZ_UNIT_CODE_BYTES) <
+		       SWZ_UNIT_CODE_BYTES &&
+	       word % SWZ_THUNK_BYTES == SWZ_THUNK_AFTER_CALL &&
+	       swz_thunk_leads(swz_arena_thunk_at(word));
+}
+
+/* How many live frames of followers have their slots there. */
+static int64_t led_slots(const struct swz_thread_cold *cold, uint64_t from,
+			 uint64_t to)
+{
+	int64_t count = 0;
+
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+		uint64_t alive = swz_block_alive(cold->blocks[b], NULL, true);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			count += alive >> i & 1 && swz_thunk_follows(&t[i]) &&
+				 (uintptr_t)t[i].slot - from < to - from;
+	}
+	return count;
+}
+
+/* Looks at the stack from its end up to the outermost slot. */
+static void look_for_held(struct held *held, const struct swz_thread_cold *cold,
+			  int32_t pid, uint64_t from, uint64_t to)
+{
+	uint64_t words[MOST_WORDS];
+
+	for (from &= ~7ull; from < to; from += sizeof(words)) {
+		struct iovec local = {words, sizeof(words)};
+		struct iovec remote = {(void *)(uintptr_t)from, sizeof(words)};
+		long bytes;
+
+		if (to - from < sizeof(words))
+			local.iov_len = remote.iov_len = to - from;
+		bytes = SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1,
+				    &remote, 1, 0);
+		for (long i = 0; i < bytes / 8; i++) {
+			const struct swz_thunk *thunk = thunk_of(cold,
+								 words[i]);
+
+			if (thunk && (uint64_t)(uintptr_t)thunk->slot !=
+					     from + 8 * (uint64_t)i)
+				note_held(held, thunk);
+			held->led += is_leaders(words[i]);
+		}
+		if (bytes != (long)remote.iov_len)
+			return;
+	}
+}
+
+static bool is_held(const struct held *held, const struct swz_thunk *thunk)
+{
+	for (uint32_t i = 0; i < held->count; i++)
+		if (held->thunks[i] == thunk)
+			return true;
+	return held->all || (held->led > 0 && swz_thunk_follows(thunk));
+}
+
+/* ------------------------------------------------------------- all frames */
+
+/* False: the frame is there, and its slot cannot be changed. */
+static bool take_back(struct swz_thunk *thunk, int32_t pid)
+{
+	uint64_t word, real = thunk->return_address;
+
+	if (!move_word(SYS_process_vm_readv, pid, &word, thunk->slot))
+		return false;
+	return word != swz_thunk_address(thunk) ||
+	       move_word(SYS_process_vm_writev, pid, &real, thunk->slot);
+}
+
+/* The highest slot on the stack that a thread is on. */
+static uint64_t outermost(const struct swz_thread_cold *cold, uint64_t from)
+{
+	uint64_t highest = 0;
+
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		const struct swz_thunk *thunks = swz_arena_block_thunks(
+			cold->blocks[b]);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
+			uint64_t slot = (uintptr_t)thunks[i].slot;
+
+			if (slot > from && slot - from < MOST_STACK &&
+			    slot > highest)
+				highest = slot;
+		}
+	}
+	return highest;
+}
+
+static void find_held(struct held *held, const struct swz_thread_cold *cold,
+		      int32_t pid)
+{
+	uint64_t owner = cold->owner;
+	uint64_t from = stack_pointer((uint32_t)owner);
+
+	held->count = 0;
+	held->led = 0;
+	held->all = owner && !from && cold->block_count;
+	if (owner && from) {
+		uint64_t to = outermost(cold, from);
+
+		from -= RED_ZONE;
+		look_for_held(held, cold, pid, from, to);
+		if (held->led)
+			held->led -= led_slots(cold, from, to);
+	}
+}
+
+static uint32_t restore_block(uint32_t block, const struct held *held,
+			      int32_t pid)
+{
+	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+	uint64_t alive = swz_block_alive(block, NULL, true);
+	uint32_t left = 0;
+
+	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+		if (alive >> i & 1)
+			left += is_held(held, &thunks[i]) ||
+				!take_back(&thunks[i], pid);
+	return left;
+}
+
+uint32_t swz_restore_return_addresses(void)
+{
+	/* (by that of the first thread nothing is read after its end) */
+	const int32_t pid = (int32_t)SWZ_SYSCALL(SYS_gettid);
+	const struct swz_thread_cold *cold;
+	uint32_t left = 0;
+
+	for (cold = thread_first(); cold; cold = cold->next) {
+		struct held held;
+
+		find_held(&held, cold, pid);
+		for (uint32_t b = 0; b < cold->block_count; b++)
+			left += restore_block(cold->blocks[b], &held, pid);
+	}
+	return left;
+}
+
+/* --- access from another thread ------------------------------------------ */
+
+/* An initial-exec access is two loads, of which the second waits for the first
+ *
+ *     48 8b 05+8r rel32     mov swz_thread_self@gottpoff(%rip), %r
+ *     64 48 8b 00+9r        mov %fs:(%r), %r
+ *
+ * and all else in a hook waits for them: 5 cycles, of which a processor on
+ * which rdtsc is serializing hides none. With the distance itself in the
+ * instruction, for which there is no dynamic relocation, it is one:
+ *
+ *     64 48 8b 04+8r 25 disp32     mov %fs:disp32, %r
+ *     66 90                        nop
+ */
+#define ACCESS_BYTES 11
+#define FS_PREFIX 0x64
+
+/* From the linker script: the hooks have pages of their own. */
+extern char __ehdr_start[], swz_hooks_start[], swz_hooks_end[];
+/* Distances from themselves to the accesses (GET_THREAD in
+ * asm/x86_64/macros.h). */
+extern const int32_t swz_thread_accesses_start[], swz_thread_accesses_end[];
+
+/* Bytes of a section: the linker defines one symbol before it, and one behind.
+ */
+static size_t bytes_between(const void *start, const void *end)
+{
+	return (uintptr_t)end - (uintptr_t)start;
+}
+
+static void shorten(uint8_t *access, int32_t distance)
+{
+	uint8_t reg = (access[2] >> 3) & 7;
+	uint8_t code[ACCESS_BYTES] = {
+		FS_PREFIX, 0x48, 0x8b, (uint8_t)(0x04 | reg << 3),
+		0x25,      0,    0,    0,
+		0,         0x66, 0x90,
+	};
+
+	memcpy(code + 5, &distance, sizeof(distance));
+	memcpy(access, code, sizeof(code));
+}
+
+bool swz_thread_access_shorten(void)
+{
+	size_t bytes = bytes_between(swz_hooks_start, swz_hooks_end);
+	size_t count = bytes_between(swz_thread_accesses_start,
+				     swz_thread_accesses_end) /
+		       sizeof(swz_thread_accesses_start[0]);
+	const char *self = (const char *)&swz_thread_self;
+	const char *pointer = __builtin_thread_pointer();
+	int32_t distance;
+
+	/* gcc 16 takes a distance of 32 bits from a GOT entry with a load of 32
+	 * bits, for which the assembler (binutils 2.47) knows no relocation */
+	__asm__("" : "+r"(self));
+	distance = (int32_t)(self - pointer);
+	/* done before a reset: somebody may be executing it */
+	if (count && ((const uint8_t *)swz_thread_accesses_start +
+		      swz_thread_accesses_start[0])[0] == FS_PREFIX)
+		return true;
+	if (!swz_page_may_be_executed(__ehdr_start) ||
+	    swz_sys_mprotect(swz_hooks_start, bytes, PROT_READ | PROT_WRITE))
+		return true;
+	SWZ_SYSCALL(SYS_madvise, swz_hooks_start, bytes, MADV_POPULATE_WRITE);
+	for (size_t i = 0; i < count; i++) {
+		const int32_t *from = &swz_thread_accesses_start[i];
+
+		shorten((uint8_t *)(uintptr_t)from + *from, distance);
+	}
+	/* twice: memory may have been short */
+	return !swz_sys_mprotect(swz_hooks_start, bytes,
+				 PROT_READ | PROT_EXEC) ||
+	       !swz_sys_mprotect(swz_hooks_start, bytes, PROT_READ | PROT_EXEC);
 }

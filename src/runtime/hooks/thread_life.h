@@ -4,6 +4,9 @@
 /* How threads get their states, leave them to others, and find them again in a
  * forked child. */
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "runtime/record/thread.h"
 
 /* Sets the calling thread up: state (a dead thread's where there is one), a
@@ -12,8 +15,9 @@
  */
 struct swz_thread *swz_thread_begin(void);
 
-/* Notes in the profile which threads have ended by now, and the processor time
- * of the others. */
+/* The process, or its recording, ends now. Notes this moment in the profile,
+ * which threads have ended by now, the processor time of the others, and the
+ * context switches of all. */
 void swz_thread_note_ended(void);
 
 /* The calling thread is about to end: its state is the next new thread's. */
@@ -21,9 +25,6 @@ void swz_thread_give_back_own(void);
 
 /* Puts the thread's current name into its record. */
 void swz_thread_note_name(struct swz_thread *thread);
-
-/* The list of thread states, in use or not; grows at its head. */
-struct swz_thread_cold *swz_thread_first(void);
 
 /* Who makes the new profile of a forked child: one thread, mostly the one that
  * forked, but it may start others first. */
@@ -34,13 +35,13 @@ enum swz_child {
 };
 enum swz_child swz_thread_claim_child(void);
 
-/* Whether this is a forked child whose profile is not made. */
+/* True if this is a forked child whose profile is not made. */
 bool swz_thread_in_new_child(void);
 
 /* Makes states in advance, for some hundred threads to come. */
 void swz_thread_stock_states(void);
 
-/* Whether that will be known: the kernel must wipe a page in the child. One
+/* True if that will be known: the kernel must wipe a page in the child. One
  * before Linux 4.14 does not, and an emulator may say that it will and not do
  * so (qemu-user 7.2 says yes to any advice). */
 bool swz_thread_forks_show(void);
@@ -50,7 +51,7 @@ void swz_thread_child_done(void);
  * may be taken, since one of them is the forking thread's still. */
 void swz_thread_orphan_states(void);
 
-/* Whether the calling thread's state is one of these still: what its frames
+/* True if the calling thread's state is one of these still: what its frames
  * refer to is in the profile of an earlier process than the file's. (The thread
  * has forked again, before its first hook.) */
 bool swz_thread_is_orphan(const struct swz_thread *hot);
@@ -71,5 +72,23 @@ enum swz_status swz_thread_revive(struct swz_thread *hot) SWZ_MUST_CHECK;
 /* The number of function ids that `open` must have room for; set once before
  * the first thread begins. */
 void swz_thread_set_functions(uint32_t count);
+
+/* The end of recording in a process that goes on, while no thread runs, none
+ * is in a hook, and no site is patched any more. */
+
+/* Puts the real return addresses back where thunks' addresses lie. Returns how
+ * many frames are left that could not be reached: they return by way of their
+ * thunks. */
+uint32_t swz_restore_return_addresses(void);
+
+/* How the hooks get at the calling thread's state. */
+
+/* Makes the way there shorter by one load, by writing into the hooks how far
+ * from the thread pointer swz_thread_self lies, which is the same in all
+ * threads (initial-exec TLS; ELF Handling For Thread-Local Storage, 4.3.6).
+ * Leaves them as they are where nothing may be executed that was written to. To
+ * be called once, before any hook can run, with one thread. False: they may not
+ * be executed any more, and no function may be patched. */
+bool swz_thread_access_shorten(void);
 
 #endif

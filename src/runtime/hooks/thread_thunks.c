@@ -5,17 +5,280 @@
 
 #include "runtime/hooks/thread_thunks.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/followers.h"
-#include "runtime/hooks/leave.h"
-#include "runtime/record/frames.h"
-#include "runtime/record/home_stack.h"
-#include "runtime/record/nodes.h"
-#include "runtime/record/shared_thunks.h"
-#include "thunks/leaders.h"
+#include "runtime/record/activation.h"
+#include "runtime/record/annotations.h"
+#include "runtime/record/context.h"
+#include "runtime/record/events.h"
+#include "runtime/record/record_file.h"
+#include "runtime/record/sampling.h"
+#include "runtime/record/thread.h"
+#include "runtime/support/config.h"
+#include "thunks/arena.h"
+
+/* --- followers ----------------------------------------------------------- */
+
+/* So many frames are looked at for each that is found of the same function and
+ * call site. */
+#define LOOKED_AT 16u
+
+/* Most new edges are of functions that are not on the path yet. */
+static bool may_be_deep(const struct swz_thread *thread,
+			const struct swz_node *node)
+{
+	return node->calls || !swz_config.own_frames ||
+	       (node->function < swz_ids_bound() &&
+		thread->cold->recursive[node->function]);
+}
+
+/* True if as many frames of the same function and call site are live as have
+ * their own thunks' code. One that follows already stands for them. */
+static bool is_deep(const struct swz_thread *thread, const uint8_t *body,
+		    uint64_t return_address)
+{
+	const struct swz_thunk *y = thread->top;
+	unsigned found = 0, left = LOOKED_AT;
+
+	for (; found < swz_config.own_frames && y && y->node && left;
+	     y = y->link, left--)
+		if (y->return_address == return_address &&
+		    swz_thunk_body(y) == body) {
+			if (swz_thunk_follows(y))
+				return true;
+			found++;
+			left += LOOKED_AT;
+		}
+	return found == swz_config.own_frames;
+}
+
+SWZ_NO_IPA const uint8_t *swz_follow(struct swz_thread *thread,
+				     const struct swz_node *node,
+				     const uint8_t *body, const uint64_t *slot,
+				     bool may_ask)
+{
+	const struct swz_thunk *leader;
+
+	if (!may_be_deep(thread, node) || !is_deep(thread, body, *slot))
+		return body;
+	if (may_ask ? !swz_thread_same_stack(thread, slot, slot)
+		    : thread->cold->home_high &&
+			      !swz_thread_at_home(thread, slot))
+		return body;
+	leader = may_ask ? swz_leader_make(body, *slot)
+			 : swz_leader_find(body, *slot);
+	if (may_ask || (leader && thread->cold->home_high))
+		return leader ? swz_thunk_code(leader) : body;
+	return swz_leaders_have_room() ? NULL : body;
+}
+
+static bool is_frame_at(const struct swz_thunk *frame,
+			const struct swz_thunk *leader, const uint64_t *slot)
+{
+	return frame->slot == slot && frame->body == swz_thunk_code(leader);
+}
+
+/* From the latest frame on, up to one that lies above the slot on the same
+ * stack. Links may go in circles (latest_frame.c): the frame at each power of
+ * two is met again then. */
+static struct swz_thunk *find_by_links(const struct swz_thread *thread,
+				       const struct swz_thunk *leader,
+				       const uint64_t *slot)
+{
+	struct swz_thunk *y = thread->top;
+	const struct swz_thunk *met = NULL;
+
+	for (uint64_t i = 1; y && y->slot && y != met; i++, y = y->link) {
+		if (is_frame_at(y, leader, slot))
+			return y;
+		if (y->slot > slot && swz_thread_at_home(thread, y->slot))
+			return NULL;
+		if (!(i & (i - 1)))
+			met = y;
+	}
+	return NULL;
+}
+
+struct swz_thunk *swz_frame_among_all(const struct swz_thread_cold *cold,
+				      struct swz_thunk *thunk,
+				      const uint64_t *slot)
+{
+	if (!swz_thunk_leads(thunk))
+		return thunk;
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			if (is_frame_at(&t[i], thunk, slot))
+				return &t[i];
+	}
+	return thunk;
+}
+
+struct swz_thunk *swz_frame_at(const struct swz_thread *thread,
+			       struct swz_thunk *thunk, const uint64_t *slot)
+{
+	struct swz_thunk *frame;
+
+	if (!swz_thunk_leads(thunk))
+		return thunk;
+	if (!thread->top) /* in a forked child, yet */
+		return swz_frame_among_all(swz_thread_cold_of(thread), thunk,
+					   slot);
+	frame = find_by_links(thread, thunk, slot);
+	return frame ? frame : thunk;
+}
+
+struct swz_thunk *swz_frame_stop_following(const struct swz_thread *thread,
+					   struct swz_thunk *thunk,
+					   uint64_t *slot)
+{
+	struct swz_thunk *frame = swz_frame_at(thread, thunk, slot);
+
+	if (swz_thunk_follows(frame)) {
+		/* what it is when it is free again (swz_free_push) */
+		frame->next_free = (struct swz_thunk *)(uintptr_t)frame->body;
+		*slot = (uintptr_t)frame - SWZ_UNIT_CODE_BYTES +
+			SWZ_THUNK_AFTER_CALL;
+		frame->body = swz_thunk_body(frame);
+	}
+	return frame;
+}
+
+/* --- jumps that leave frames --------------------------------------------- */
+
+/* The usual tail call, with sampled timing, is not timed, and nothing has to be
+ * done when it ends; so asm/x86_64/enter_sampled.S notes with the frame only
+ * which node it has come to. What needs more, the order of what has jumped to
+ * what, finds it by the nodes, which are each other's parents. */
+
+static const struct swz_node *node_of(const struct swz_file_header *file,
+				      uint32_t unit)
+{
+	return (const void *)((const char *)file +
+			      (uint64_t)unit * SWZ_UNIT_BYTES);
+}
+
+SWZ_NO_IPA unsigned swz_jumps_of(const struct swz_file_header *file,
+				 const struct swz_thunk *frame,
+				 uint32_t units[SWZ_MOST_JUMPS])
+{
+	struct swz_thunk *first = frame->pending;
+	const struct swz_thunk *jumps = *swz_frame_behind_records(&first);
+	uint32_t unit, own;
+	unsigned count = 0;
+
+	if (!swz_is_jumps(jumps) || jumps == SWZ_FIRST_FRAME || !frame->node)
+		return 0;
+	own = node_of(file, frame->node)->context;
+	for (unit = swz_jumps_unit(jumps); unit != own;
+	     unit = node_of(file, unit)->parent) {
+		if (count == SWZ_MOST_JUMPS ||
+		    node_of(file, unit)->call_site != SWZ_CALL_SITE_TAIL ||
+		    node_of(file, unit)->function == SWZ_FUNCTION_ROOT)
+			break;
+		units[count++] = unit;
+	}
+	return count;
+}
+
+bool swz_jumps_lead_to(const struct swz_thunk *frame, uint32_t function)
+{
+	uint32_t units[SWZ_MOST_JUMPS];
+	unsigned count = swz_jumps_of(swz_file, frame, units);
+	bool leads = count &&
+		     node_of(swz_file, frame->node)->function == function;
+
+	for (unsigned i = 0; i < count && !leads; i++)
+		leads = node_of(swz_file, units[i])->function == function;
+	return leads;
+}
+
+void swz_jumps_spell_out(struct swz_thread *thread, struct swz_thunk *frame,
+			 struct swz_thunk *(*take)(struct swz_thread *))
+{
+	struct swz_thunk **last = swz_frame_behind_records(&frame->pending);
+	uint32_t units[SWZ_MOST_JUMPS];
+	unsigned count = swz_jumps_of(swz_file, frame, units);
+
+	if (!swz_is_jumps(*last))
+		return;
+	*last = NULL;
+	for (unsigned i = 0; i < count; i++) {
+		struct swz_thunk *record = take(thread);
+
+		if (!record)
+			return;
+		record->node = units[i];
+		record->start_ticks = frame->start_ticks;
+		record->pending = NULL;
+		last = swz_frame_behind_records(&frame->pending);
+		*last = record;
+	}
+}
+
+/* --- leaving ------------------------------------------------------------- */
+
+/* Those without a record end with the frame. The time that the frame got from
+ * its first timed call is theirs: jumps behind that have records. */
+static void leave_jumps(struct swz_thread *thread,
+			const struct swz_thunk *thunk, uint64_t start,
+			uint64_t now, enum swz_event_kind how)
+{
+	uint32_t jumps[SWZ_MOST_JUMPS];
+	unsigned count = swz_jumps_of(swz_file, thunk, jumps);
+
+	for (unsigned i = 0; i < count; i++)
+		swz_activation_leave(thread, swz_unit_at(jumps[i]), start, now,
+				     how);
+}
+
+static void leave(struct swz_thread *thread, struct swz_thunk *thunk,
+		  uint64_t now, enum swz_event_kind how)
+{
+	uint64_t start = thunk->start_ticks;
+	uint64_t called = 0; /* when the latest timed one of these began */
+
+	/* 0: its entry was abandoned before anything was accounted, or its exit
+	 * after */
+	thunk->start_ticks = 0;
+	if (thunk->pending == SWZ_CLOSED || !thunk->node || !start ||
+	    swz_start_is_suspended(start))
+		return;
+	for (struct swz_thunk *p = thunk->pending; swz_is_record(p);
+	     p = p->pending) {
+		if (called)
+			swz_sampling_see(&p->start_ticks, called);
+		swz_activation_leave(thread, swz_unit_at(p->node),
+				     p->start_ticks, now, how);
+		swz_events_unmute(thread, p);
+		if (swz_sampling && swz_start_is_timed(p->start_ticks))
+			called = p->start_ticks;
+	}
+	if (called)
+		swz_sampling_see(&start, called);
+	if (swz_sampling && !swz_start_is_timed(start))
+		leave_jumps(thread, thunk, start, now, how);
+	swz_activation_leave(thread, swz_unit_at(thunk->node), start, now, how);
+	if (swz_sampling && swz_start_is_timed(start))
+		called = start;
+	if (called)
+		swz_sampling_see_callers(thunk->link, called);
+}
+
+SWZ_NO_IPA void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk,
+			  uint64_t now, enum swz_event_kind how)
+{
+	leave(thread, thunk, now, how);
+	swz_events_unmute(thread, thunk);
+}
+
+/* --- the thread's thunks ------------------------------------------------- */
 
 #define STOCK_BLOCKS 256u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
@@ -99,8 +362,8 @@ void swz_thread_give_up_thunk(struct swz_thunk *thunk, uint64_t *slot)
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* What was stored there was for one return: by nongnu libunwind where it has
- * landed in the frame's caller, be it at a thunk (src/runtime/hooks/landing.c),
+/* The address stored there was for one return: by nongnu libunwind where it has
+ * landed in the frame's caller, be it at a thunk (src/runtime/hooks/unwind.c),
  * or by who asked for swizzle_resolve_return_location. A node that stands for
  * more than one call site, or for a jump, does not know what was there; nor
  * does a child's file, where it has zeros in the place of a parent's node. */
@@ -195,14 +458,15 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 	return SWZ_OK;
 }
 
-/* Of frames that were suspended some may be gone with their stack: as many as
- * there are thunks are worth a sweep. Frames can go unseen too (a stack that is
- * destroyed): for these a sweep may take a 65th of the time, or, where it has
- * found few of late, down to a 1025th. Where it finds many, it costs little for
- * each of them, and there would be ever more if it came later: then it may take
- * more, a third of the time where half of all are gone. One that was itself
- * interrupted counts as no longer than this many ticks for each thunk.
- */
+/* Suspended frames may be gone with their stack: as many as there were thunks
+ * at the last sweep are worth the next one. (Where frames are suspended as fast
+ * as thunks are made, they are never as many as there are by now, and no sweep
+ * would come.) Frames can go unseen too (a stack that is destroyed): for these
+ * a sweep may take a 65th of the time, or, where it has found few of late, down
+ * to a 1025th. Where it finds many, it costs little for each of them, and there
+ * would be ever more if it came later: then it may take more, a third of the
+ * time where half of all are gone. One that was itself interrupted counts as no
+ * longer than this many ticks for each thunk. */
 #define MOST_SWEEP_TICKS 64u
 #define USUAL_SWEEP_SHIFT 6u
 #define MOST_SWEEP_SHIFT 10u
@@ -210,11 +474,13 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 static bool sweep_is_due(const struct swz_thread_cold *cold)
 {
 	uint64_t thunks = (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS;
-	uint64_t took = cold->sweep_ticks;
+	uint64_t took = cold->sweep_ticks, enough = cold->swept_thunks;
 
+	if (enough > thunks)
+		enough = thunks;
 	if (took > thunks * MOST_SWEEP_TICKS)
 		took = thunks * MOST_SWEEP_TICKS;
-	return cold->suspended >= thunks ||
+	return cold->suspended >= enough ||
 	       swz_ticks() - cold->swept_at >= took << cold->sweep_shift;
 }
 
@@ -313,6 +579,7 @@ static void sweep(struct swz_thread *thread, const uint64_t *entering)
 	}
 	choose_sweep_shift(cold, found);
 	cold->suspended = 0;
+	cold->swept_thunks = (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS;
 	cold->swept_at = swz_ticks();
 	cold->sweep_ticks = cold->swept_at - start;
 }
@@ -352,8 +619,8 @@ static uint64_t gather_from(struct swz_thread *thread,
 }
 
 /* A frame that was resumed by another caller has taken its thunk along to that
- * caller's edge (runtime/hooks/suspend.c). Here one that has none left gets
- * some from the edges with its function and its call site, which differ in
+ * caller's edge (runtime/hooks/latest_frame.c). Here one that has none left
+ * gets some from the edges with its function and its call site, which differ in
  * their context only. The frames that moved pay for the search: a quarter of
  * what it may bring. */
 static void gather(struct swz_thread *thread, const struct swz_node *node)

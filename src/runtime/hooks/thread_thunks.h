@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 
 /* Room for a list of so many blocks has each state from the beginning. */
@@ -55,7 +56,7 @@ struct swz_thunk *swz_thread_make_record(struct swz_thread *thread);
 void swz_thread_free_record(struct swz_thread *thread,
 			    struct swz_thunk *record);
 
-/* Whether the thunk is in one of the thread's blocks. */
+/* True if the thunk is in one of the thread's blocks. */
 bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk);
 
@@ -71,5 +72,79 @@ void swz_thread_begin_thunks(struct swz_thread_cold *cold);
 /* Where memory is refused, how long to go without before asking again: calls
  * that are lost should not cost a system call each. */
 #define SWZ_RETRY_TICKS (1u << 22)
+
+/* Which thunks follow a leader (thunks/arena.h), and which frame it is that
+ * comes to one. There are such only on the stack that the thread began on,
+ * where the order of its frames is that of their slots. */
+
+/* A new thunk is made for a frame of the edge, with this relocated prologue,
+ * that is entered at `slot`. Returns the code of the leader that it is to
+ * follow, if the frame is one of a deep recursion, or else `body`; NULL: a
+ * leader has to be made, or the kernel asked, which can be only with signals
+ * blocked (may_ask). Async-signal-safe. */
+const uint8_t *swz_follow(struct swz_thread *thread,
+			  const struct swz_node *node, const uint8_t *body,
+			  const uint64_t *slot, bool may_ask);
+
+/* The frame of the thread's that lies at `slot`, which holds the T of this
+ * thunk, or comes from there: the thunk's own; or, if it is a leader, that of a
+ * thunk which follows it. The leader itself, which is nobody's: there is none
+ * (any more). Async-signal-safe. */
+struct swz_thunk *swz_frame_at(const struct swz_thread *thread,
+			       struct swz_thunk *thunk, const uint64_t *slot);
+
+/* The same, and the frame goes through its thunk's own code from now on: what
+ * is stored in that as its return address takes effect. */
+struct swz_thunk *swz_frame_stop_following(const struct swz_thread *thread,
+					   struct swz_thunk *thunk,
+					   uint64_t *slot);
+
+/* As swz_frame_at() by all of its thunks, where it is not known which frame is
+ * the latest.
+ */
+struct swz_thunk *swz_frame_among_all(const struct swz_thread_cold *cold,
+				      struct swz_thunk *thunk,
+				      const uint64_t *slot);
+
+/* Calls by jumps that have no record (runtime/record/thread.h, swz_is_jumps).
+ */
+
+/* As many are known of a frame, at most, as may be pending on one. */
+#define SWZ_MOST_JUMPS 48u
+
+/* Their nodes in a profile, the latest first. Returns how many. */
+unsigned swz_jumps_of(const struct swz_file_header *file,
+		      const struct swz_thunk *frame,
+		      uint32_t units[SWZ_MOST_JUMPS]);
+
+/* True if there are any, and the function is one of theirs or the frame's own:
+ * then some end when that is jumped to. */
+bool swz_jumps_lead_to(const struct swz_thunk *frame, uint32_t function);
+
+/* Gives each of them a record, which `take` makes; those for which there is
+ * none are counted, and not known of any more. */
+void swz_jumps_spell_out(struct swz_thread *thread, struct swz_thunk *frame,
+			 struct swz_thunk *(*take)(struct swz_thread *));
+
+/* The end of a frame, as its thread's accounts have it. */
+
+/* The activation that runs in a frame: its own, or the one that it has gone on
+ * to by a tail call. */
+static inline struct swz_node *swz_frame_node(const struct swz_thunk *thunk)
+{
+	const struct swz_thunk *pending = thunk->pending;
+
+	if (pending == SWZ_FIRST_FRAME)
+		return swz_unit_at(thunk->node);
+	if (swz_is_jumps(pending))
+		return swz_unit_at(swz_jumps_unit(pending));
+	return swz_unit_at(pending ? pending->node : thunk->node);
+}
+
+/* Ends, at a biased time, what a frame stands for: its activation, and those
+ * that it has gone on to by tail calls. Once; nothing if it was closed before.
+ */
+void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
+	       enum swz_event_kind how);
 
 #endif

@@ -1,12 +1,14 @@
 #ifndef SWZ_RUNTIME_HOOKS_UNWIND_H
 #define SWZ_RUNTIME_HOOKS_UNWIND_H
 
+/* Exceptions and other unwinders, on their way through hooked frames. */
+
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
-
-struct swz_thunk;
+#include "runtime/record/thread.h"
+#include "thunks/arena.h"
 
 /* The functions of one unwinder, in the module [start, end). (Itanium C++ ABI:
  * Exception Handling, 1.5 and 1.6.) */
@@ -29,9 +31,11 @@ struct swz_unwinder {
 	bool wraps_set_ip; /* its _Unwind_SetIP goes through our wrapper */
 };
 
-/* Provided by the runtime (src/runtime/hooks/unwinders.c). The unwinder whose
- * code holds this address, or NULL if its functions cannot be found. */
-const struct swz_unwinder *swz_unwinder_of(uint64_t address);
+/* Provided by the runtime (src/runtime/hooks/unwind.c). The unwinder whose
+ * code holds this address, or NULL if its functions cannot be found. It is in
+ * the caller's room if it is not to be kept. */
+const struct swz_unwinder *swz_unwinder_of(uint64_t address,
+					   struct swz_unwinder *room);
 
 /* A module has come to these addresses, or gone from there: what is known of
  * unwinders there is forgotten. */
@@ -41,11 +45,6 @@ void swz_unwinders_forget(uint64_t start, uint64_t end);
  * addresses are copied. False if one of its functions is missing (0), or the
  * table is full. To be called while no other thread unwinds. */
 bool swz_unwinder_note(const struct swz_unwinder *unwinder) SWZ_MUST_CHECK;
-
-/* Whether it will tell where it lands: never once frames are told apart by
- * their CFAs (swz_unwind_apart), by which it finds its handler again. */
-bool swz_unwinder_tells_landing(const struct swz_unwinder *unwinder);
-void swz_unwinders_tell_nothing(void);
 
 /* Looks at an address that an unwinder asks about: whether it is of one that
  * tells where it will land, and begins an unwinding. */
@@ -57,10 +56,7 @@ enum swz_unwinding {
 enum swz_unwinding swz_unwinder_begins(uint64_t address, uint64_t *module_start,
 				       uint64_t *module_end);
 
-/* Notes for the calling thread that its next landing belongs to this one. */
-void swz_unwind_begin(const struct swz_unwinder *unwinder);
-
-/* Whether a loaded module exports this symbol. */
+/* True if a loaded module exports this symbol. */
 bool swz_unwinders_export(const char *name);
 
 /* Makes thunk frames such that an unwinder passes them without our help, for
@@ -73,5 +69,43 @@ enum swz_status swz_unwind_apart(void) SWZ_MUST_CHECK;
 /* Called by the landing pad: the thunk's frame is gone. Accounts its exit,
  * frees it, returns the address of the _Unwind_Resume to go on with. */
 void *swz_unwound(struct swz_thunk *thunk);
+
+/* Counts, by node, the activations that an exception has ended (struct
+ * swz_unwound_record in swizzle/format.h). */
+
+/* The frame of a live thunk of the thread's is being unwound: to be said before
+ * it is accounted. What there is no room for is not counted. Signals must be
+ * blocked. */
+void swz_unwound_note(struct swz_thread *thread, const struct swz_thunk *thunk);
+
+/* The end of an unwinder's way past hooked frames. All are async-signal-safe.
+ * See docs/internals/unwinding.md. */
+
+/* An unwinder asks for the unwind information of this address. If that is in
+ * one of its functions that begin an unwinding, the frames that it will come to
+ * are exposed at once. */
+void swz_landing_begin(uint64_t address);
+
+/* The calling thread walks its stack in functions whose frames lie beneath
+ * this one: that may come across such a function, too. */
+void swz_landing_walk(const void *frame);
+
+/* This exception (as a personality routine is told of it) is on its way to the
+ * calling thread's next landing. */
+void swz_landing_exception(const void *exception);
+
+/* The unwinder will land in the frame whose %rsp was `cfa` when it made the
+ * call from before `call_site`, at `pad`. Returns where it is to go instead: a
+ * thunk that accounts the frames passed, or `pad`. */
+uint64_t swz_landing_prepare(const uint64_t *cfa, uint64_t call_site,
+			     uint64_t pad);
+
+/* True if this is such a thunk; it was gone to, and slot + 1 is %rsp. Accounts
+ * the frames and returns the landing pad. */
+bool swz_is_landing(const struct swz_thunk *thunk);
+uint64_t swz_landing_arrive(struct swz_thunk *thunk, const uint64_t *slot);
+
+/* The wrapper of _Unwind_SetIP (asm/x86_64/wrappers.S). */
+void swz_wrap_set_ip(void);
 
 #endif

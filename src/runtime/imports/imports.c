@@ -1,3 +1,153 @@
+#include "runtime/imports/imports.h"
+
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/printable.h"
+#include "base/syscall.h"
+#include "runtime/imports/import_plan.h"
+#include "runtime/module/module.h"
+#include "runtime/record/annotations.h"
+#include "runtime/record/chunks.h"
+#include "runtime/record/record_file.h"
+#include "runtime/support/config.h"
+#include "runtime/support/message.h"
+#include "runtime/support/scratch_memory.h"
+
+/* ------------------------------------------------------------- the profile */
+
+/* An imported function is described with the module that it lies in; its name,
+ * as that one's dynamic symbols have it, stands in a chunk of names. */
+
+static enum swz_status record_names(uint32_t party)
+{
+	struct swz_chunk *chunk;
+	uint64_t bytes = sizeof(uint32_t);
+	uint32_t count = 0, first = 0;
+	char *to;
+
+	for (const struct swz_target *t = swz_targets; t; t = t->next) {
+		if (t->party != party)
+			continue;
+		bytes += strlen(t->name) + 1;
+		if (!count++)
+			first = t->id;
+	}
+	if (!count)
+		return SWZ_OK;
+	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_NAMES, bytes, count, party);
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	to = (char *)(chunk + 1);
+	memcpy(to, &first, sizeof(first));
+	to += sizeof(first);
+	for (const struct swz_target *t = swz_targets; t; t = t->next) {
+		size_t length = t->party == party ? strlen(t->name) + 1 : 0;
+
+		memcpy(to, t->name, length);
+		to += length;
+	}
+	swz_chunk_publish(chunk);
+	return SWZ_OK;
+}
+
+static enum swz_status record_party(uint32_t party)
+{
+	struct swz_function_record *record;
+	struct swz_chunk *chunk;
+	uint32_t count = 0;
+
+	for (const struct swz_target *t = swz_targets; t; t = t->next)
+		count += t->party == party;
+	if (!count)
+		return SWZ_OK;
+	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_FUNCTIONS,
+			       (uint64_t)count * sizeof(*record), count, party);
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	record = (struct swz_function_record *)(chunk + 1);
+	for (const struct swz_target *t = swz_targets; t; t = t->next) {
+		if (t->party != party)
+			continue;
+		record->address =
+			(uint32_t)(t->address -
+				   swz_parties[party].dynamic.load_bias);
+		record->size = t->size;
+		record->status = t->status;
+		record->flags = SWZ_FUNCTION_IMPORT;
+		record->id = t->id;
+		record++;
+	}
+	swz_chunk_publish(chunk);
+	return record_names(party);
+}
+
+enum swz_status swz_imports_record(void)
+{
+	enum swz_status status = SWZ_OK;
+
+	for (uint32_t i = 0; i < swz_party_count && status == SWZ_OK; i++)
+		status = record_party(i);
+	for (const struct swz_target *t = swz_targets; t; t = t->next)
+		swz_ids_set_filter(t->id, t->filter);
+	return status;
+}
+
+/* ------------------------------------------------------------------ --list */
+
+static enum swz_refusal reason_of(const struct swz_import *i)
+{
+	return i->target && i->target->status != SWZ_PATCHED
+		       ? (enum swz_refusal)i->target->status
+		       : (enum swz_refusal)i->status;
+}
+
+static void print_import(const struct swz_import *i)
+{
+	struct swz_line line;
+
+	swz_line_start_listed(&line);
+	swz_line_string(&line, "        ");
+	swz_line_string(&line, swz_import_is_timed(i)
+				       ? "timed"
+				       : swz_refusal_text(reason_of(i)));
+	swz_line_column(&line, 56);
+	swz_line_string(&line, i->name);
+	swz_line_list(&line);
+}
+
+void swz_imports_print(const struct swz_module *m)
+{
+	uint32_t counts[SWZ_REFUSAL_COUNT] = {0};
+	const struct swz_party *p = NULL;
+	struct swz_line line;
+
+	for (uint32_t i = 0; i < swz_party_count; i++)
+		if (swz_parties[i].module == m)
+			p = &swz_parties[i];
+	if (!p || !p->importing)
+		return;
+	swz_line_start_listed(&line);
+	swz_line_string(&line, "    imports  ");
+	swz_line_number(&line, p->slot_count);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, p->timed);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, p->slot_count - p->timed);
+	swz_line_list(&line);
+	for (const struct swz_import *i = swz_imports; i; i = i->next)
+		if (&swz_parties[i->party] == p && !swz_import_is_timed(i))
+			counts[reason_of(i)]++;
+	swz_refusals_print(counts, SWZ_PATCHED, "        ");
+	for (const struct swz_import *i = swz_imports; i && swz_config.verbose;
+	     i = i->next)
+		if (&swz_parties[i->party] == p)
+			print_import(i);
+}
+
+/* ----------------------------------------------------- modules come and go */
+
 /* A GOT entry is led to a stub, which is a trampoline whose body is a jump
  * through a word of ours, the *target*. What the GOT entry held goes there.
  *
@@ -9,23 +159,12 @@
  * before 2.41): with their relocations changed, the linker puts all addresses
  * into the targets.
  *
- * Nothing is bound by us. What an entry will lead to is looked up (bind.h) to
+ * Nothing is bound by us. What an entry will lead to is looked up (loaded.h) to
  * know its name, and whether it may be called from a thunk.
  *
  * A function pointer that the program takes from its GOT must stay what it is,
  * for it may be compared. So an entry of the kind that pointers are taken from
  * is only changed if all instructions that refer to it are calls and jumps. */
-
-#include "runtime/imports/imports.h"
-
-#include <string.h>
-#include <sys/mman.h>
-
-#include "base/syscall.h"
-#include "runtime/imports/plan.h"
-#include "runtime/record/function_ids.h"
-#include "runtime/support/config.h"
-#include "runtime/support/scratch.h"
 
 #define MOST_MODULES (1u << 16)
 

@@ -1,13 +1,13 @@
 #ifndef SWZ_RUNTIME_IMPORTS_IMPORTS_H
 #define SWZ_RUNTIME_IMPORTS_IMPORTS_H
 
-/* Calls that modules in scope make through their GOT into modules that are not
- * (--imports). All of it by the one thread that plans.
- * See docs/internals/imports.md. */
-
 #include <link.h>
 
 #include "runtime/module/module.h"
+
+/* Calls that modules in scope make through their GOT into modules that are not
+ * (--imports). All of it by the one thread that plans.
+ * See docs/internals/imports.md. */
 
 /* Decides for the modules of the start, once all are planned; makes the stubs,
  * which nothing leads to yet. */

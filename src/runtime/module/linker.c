@@ -8,15 +8,15 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/module/text.h"
+#include "runtime/module/module.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
-#include "runtime/support/scratch.h"
+#include "runtime/support/scratch_memory.h"
 #include "thunks/decoder.h"
 #include "thunks/near.h"
 #include "thunks/relocate.h"
 
-/* Whether an instruction of the function around it begins there. */
+/* True if an instruction of the function around it begins there. */
 static bool begins_instruction(const struct swz_module *m,
 			       struct swz_decoder *decoder, uint64_t address)
 {
@@ -37,7 +37,7 @@ static bool begins_instruction(const struct swz_module *m,
 	return pc == address;
 }
 
-/* Whether one of eight bytes is the opcode of a call or a jump. */
+/* True if one of eight bytes is the opcode of a call or a jump. */
 static bool may_have_call(const uint8_t *code)
 {
 	uint64_t ones = UINT64_C(0x0101010101010101), bytes;
@@ -47,7 +47,7 @@ static bool may_have_call(const uint8_t *code)
 	return (bytes - ones) & ~bytes & 0x80 * ones;
 }
 
-/* Whether it is a call, or a jump, of the function. */
+/* True if it is a call, or a jump, of the function. */
 static bool leads_to(const struct swz_module *m, uint64_t address,
 		     uint64_t function)
 {
@@ -90,7 +90,7 @@ static void find_calls(const struct swz_module *m, uint64_t function,
 	}
 }
 
-/* Whether those that are said to be known are calls of the function. */
+/* True if those that are said to be known are calls of the function. */
 static bool are_calls(const struct swz_module *m, uint64_t function,
 		      const struct swz_linker_calls *calls)
 {
@@ -104,7 +104,7 @@ static bool are_calls(const struct swz_module *m, uint64_t function,
 	return true;
 }
 
-/* Whether a call from anywhere in the linker's text reaches there. */
+/* True if a call from anywhere in the linker's text reaches there. */
 static bool is_in_reach(const struct swz_module *m, uint64_t address)
 {
 	uint64_t low = address < m->start ? address : m->start;
@@ -138,14 +138,14 @@ static bool list(const struct swz_module *m,
 	uint32_t number = swz_live_sites_functions(1);
 
 	for (unsigned i = 0; i < calls->count && !written; i++)
-		if (!swz_live_site_is_whole(m->load_bias + calls->at[i], 4))
+		if (!swz_live_site_in_one_page(m->load_bias + calls->at[i], 4))
 			return false;
 	swz_live_sites_code(bridge, 4096);
 	for (unsigned i = 0; i < calls->count; i++) {
 		uint64_t at = m->load_bias + calls->at[i];
 		int32_t distance = (int32_t)((uintptr_t)bridge - (at + 4));
 		uint8_t bytes[sizeof(distance)];
-		bool whole = swz_live_site_is_whole(at, sizeof(bytes));
+		bool whole = swz_live_site_in_one_page(at, sizeof(bytes));
 
 		memcpy(bytes, &distance, sizeof(distance));
 		if (!swz_live_sites_add(at, bytes, sizeof(bytes),

@@ -9,7 +9,7 @@
 
 #include "runtime/module/module.h"
 
-/* Where the list begins. */
+/* The head of the linker's list. */
 struct r_debug *swz_linker_debug(const struct swz_modules *modules);
 
 /* The linker's own module; NULL: it is none of these. */

@@ -1,17 +1,21 @@
 #ifndef SWZ_RUNTIME_MODULE_LOADED_H
 #define SWZ_RUNTIME_MODULE_LOADED_H
 
-/* The modules that are there, in all namespaces, and the dormant ones: what has
- * been unloaded and may come back. Changed by one thread at a time, in events
- * of the dynamic linker (late.h). */
+/* The table of loaded modules by address, their dynamic symbols and how these
+ * are bound, the program's own file. */
 
 #include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/module/module.h"
 #include "swizzle/format.h"
+#include "runtime/module/module.h"
+
+/* The modules that are there, in all namespaces, and the dormant ones: what has
+ * been unloaded and may come back. Changed by one thread at a time, in events
+ * of the dynamic linker (late.h). */
 
 enum swz_loaded_state {
 	SWZ_LOADED_FREE,
@@ -32,12 +36,14 @@ struct swz_loaded {
 	struct swz_trampolines trampolines;
 	struct swz_loaded_site *sites; /* where jumps were written */
 	uint32_t site_count;
-	/* in the profile of process `pid` */
-	int32_t pid;
+	struct swz_bytes file; /* mapped as long as it is loaded; or none */
+	struct swz_file_identity file_identity;
+	/* in the profile that begins then */
+	uint64_t file_start;
 	struct swz_module_record *record;
 };
 
-/* What comes and goes is not known, or not any more. */
+/* True if modules may have come or gone unnoticed. */
 extern bool swz_loaded_out_of_date;
 
 /* The number of modules that the profile has been told of: all indices are
@@ -55,7 +61,7 @@ void swz_loaded_set_present(struct swz_loaded *l);
 /* The one that is present, or NULL. */
 struct swz_loaded *swz_loaded_find(const struct link_map *map);
 
-/* Those of one state, one after the other, from NULL to NULL. */
+/* Goes through the modules of one state, from NULL to NULL. */
 struct swz_loaded *swz_loaded_next(struct swz_loaded *after,
 				   enum swz_loaded_state state);
 
@@ -68,5 +74,81 @@ bool swz_loaded_map_at(uint64_t address, const struct link_map **map,
 uint64_t swz_loaded_identity(const struct swz_module *module);
 struct swz_loaded *swz_loaded_find_dormant(const struct swz_module *module,
 					   uint64_t identity);
+
+/* Binding, as the dynamic linker would do it, found in the tables of the
+ * modules themselves: without its lock, and without binding anything. */
+
+struct swz_dynamic {
+	uint64_t load_bias;
+	const Elf64_Sym *symbols;
+	const char *strings;
+	const uint32_t *hash;    /* DT_GNU_HASH */
+	const uint16_t *versyms; /* NULL: no versions */
+	const Elf64_Verneed *verneed;
+	const Elf64_Verdef *verdef;
+	const Elf64_Rela *rela, *jmprel;
+	const uint64_t *relr; /* packed relative relocations */
+	uint64_t rela_count, jmprel_count, relr_count;
+};
+
+/* The tables of the module whose dynamic section begins with `entry` (NULL: it
+ * has none). False if they are not as they should be, or not mapped. */
+bool swz_dynamic_read(uint64_t load_bias, const ElfW(Dyn) * entry,
+		      struct swz_dynamic *dynamic);
+
+/* The module's definition of what `from` refers to by its symbol of that index,
+ * with the version that it asks for; NULL if it has none. Undefined symbols
+ * with an address (a program's PLT entries) are none. */
+const Elf64_Sym *swz_dynamic_find(const struct swz_dynamic *module,
+				  const struct swz_dynamic *from,
+				  uint32_t symbol);
+
+/* Looking up what modules export, in their dynamic symbol tables themselves:
+ * the dynamic linker's own lookups answer for the whole process and take its
+ * lock. Async-signal-safe. */
+
+/* The module that an address is in, and *end, behind which it is not any more;
+ * NULL if it is in none. While the program starts, or where the dynamic linker
+ * does not tell us what it loads, it is the one that begins last below. */
+const struct link_map *swz_map_at(uint64_t address, uint64_t *end);
+
+/* The module's definition of this name, or NULL. */
+void *swz_map_symbol(const struct link_map *map, const char *name);
+
+/* The same, and how long it is. */
+void *swz_map_symbol_sized(const struct link_map *map, const char *name,
+			   uint64_t *bytes);
+
+/* The definition of this name in the modules behind ours in the order of
+ * lookup: the one that a symbol of ours hides. */
+void *swz_next_symbol(const char *name);
+
+/* The C library's dl_iterate_phdr, looked up at the first call. By its plain
+ * name we would call our own (runtime/compat/stack_walkers.c), which is for the
+ * program and calls this one. Takes the dynamic linker's lock. Returns 0 where
+ * the process has none. */
+typedef int swz_phdr_visitor(struct dl_phdr_info *info, size_t size,
+			     void *data);
+
+int swz_next_iterate_phdr(swz_phdr_visitor *visit, void *data);
+
+/* True if a module of the process was linked with libswizzle.so: then it may
+ * be here without having been preloaded. For the constructor. */
+bool swz_is_linked(void);
+
+/* True if we were loaded when the program ran already. For the constructor. */
+bool swz_came_late(void);
+
+/* The path of the program's own file, with its NUL, or "" if it is not known:
+ * /proc/self/exe, or without /proc what the kernel was asked to execute, then.
+ * That may be another file by now. If the dynamic linker was executed, the file
+ * is the one that is mapped at INSIDE, an address of the program. To be called
+ * first before the program runs. Returns the length. */
+size_t swz_program_file(char *path, size_t room, const void *inside);
+
+/* Another path of the program's own file, OWN, by which it was called: that of
+ * a symbolic link. NULL: there is none. To be called first before the program
+ * runs. */
+const char *swz_program_called(const char *own);
 
 #endif

@@ -1,22 +1,211 @@
+/* The modules of the process: their segments, texts and tables in memory, and
+ * the file of each. The file may be another one than the one that is mapped,
+ * and is used only if its build-id or its text says that it is the same. */
+
 #include "runtime/module/module.h"
 
 #include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "swizzle/refusal.h"
+#include "base/status.h"
 #include "base/syscall.h"
-#include "image/cursor.h"
-#include "runtime/module/bind.h"
-#include "runtime/module/dynamic_symbol.h"
-#include "runtime/support/aside.h"
-#include "runtime/module/program_file.h"
+#include "image/elf_view.h"
+#include "runtime/module/loaded.h"
 #include "runtime/support/config.h"
 #include "runtime/support/pattern.h"
-#include "runtime/support/scratch.h"
-#include "runtime/support/untouched.h"
+#include "runtime/support/scratch_memory.h"
 
-#define PAGE 4096u
+/* ---------------------------------------- pages that nobody has written to */
+
+/* /proc/self/pagemap has 8 bytes for each page. Of one that was written to the
+ * process has a copy of its own, which is no page of a file. */
+
+#define PAGE UINT64_C(4096)
+#define PRESENT (UINT64_C(1) << 63)
+#define SWAPPED (UINT64_C(1) << 62)
+#define OF_FILE (UINT64_C(1) << 61)
+
+static bool is_copy(uint64_t entry)
+{
+	return entry & SWAPPED || (entry & PRESENT && !(entry & OF_FILE));
+}
+
+static bool are_of_file(int fd, uint64_t page, uint64_t end)
+{
+	uint64_t entries[256];
+
+	while (page < end) {
+		uint64_t count = end - page < 256 ? end - page : 256;
+		long r = SWZ_SYSCALL(SYS_pread64, fd, entries,
+				     count * sizeof(*entries),
+				     page * sizeof(*entries));
+
+		if (r != (long)(count * sizeof(*entries)))
+			return false;
+		for (uint64_t i = 0; i < count; i++)
+			if (is_copy(entries[i]))
+				return false;
+		page += count;
+	}
+	return true;
+}
+
+/* True if the kernel says that [start, end), part of a private mapping of a
+ * file, has not been written to. False: it has, or it is not known. */
+static bool is_untouched(uint64_t start, uint64_t end)
+{
+	static uint64_t written = 1; /* a page that is a copy, to be sure */
+	uint64_t own = (uintptr_t)&written / PAGE;
+	long fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, "/proc/thread-self/pagemap",
+			      O_RDONLY | O_CLOEXEC);
+	bool untouched;
+
+	if (fd < 0)
+		return false;
+	__atomic_fetch_add(&written, 1, __ATOMIC_RELAXED);
+	untouched = !are_of_file((int)fd, own, own + 1) &&
+		    are_of_file((int)fd, start / PAGE, (end + PAGE - 1) / PAGE);
+	SWZ_SYSCALL(SYS_close, fd);
+	return untouched;
+}
+
+/* ----------------------------------------------------------- writable text */
+
+/* Some systems let nothing become executable that was written to (SELinux's
+ * execmod, seccomp filters, PR_SET_MDWE). The text would then stay without its
+ * execute permission, which is the end of the program; so it is tried out
+ * beforehand on a page of the same file that nothing runs in. */
+
+static const ElfW(Phdr) *
+	segment_of(const struct swz_module *m, uint64_t address)
+{
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *s = &m->segments[i];
+
+		if (s->p_type == PT_LOAD && address >= s->p_vaddr &&
+		    address < s->p_vaddr + s->p_memsz)
+			return s;
+	}
+	return NULL;
+}
+
+static int protection_of(const ElfW(Phdr) * s)
+{
+	if (!s)
+		return PROT_READ | PROT_EXEC;
+	/* what is executable was made readable: runtime/module/module.c */
+	return (s->p_flags & (PF_R | PF_X) ? PROT_READ : 0) |
+	       (s->p_flags & PF_W ? PROT_WRITE : 0) |
+	       (s->p_flags & PF_X ? PROT_EXEC : 0);
+}
+
+static char *first_page(const struct swz_module *m,
+			const struct swz_range *text)
+{
+	return (char *)(uintptr_t)((m->load_bias + text->start) & -PAGE);
+}
+
+static uint64_t bytes_of(const struct swz_module *m,
+			 const struct swz_range *text)
+{
+	uint64_t end = (m->load_bias + text->end + PAGE - 1) & -PAGE;
+
+	return end - (uintptr_t)first_page(m, text);
+}
+
+bool swz_page_may_be_executed(char *page)
+{
+	bool may;
+
+	if (swz_sys_mprotect(page, PAGE, PROT_READ | PROT_WRITE) != 0)
+		return false;
+	/* cppcheck-suppress selfAssignment */
+	*(volatile char *)page = *(volatile char *)page;
+	may = swz_sys_mprotect(page, PAGE, PROT_READ | PROT_EXEC) == 0;
+	if (!may && swz_sys_mprotect(page, PAGE, PROT_READ) != 0)
+		return false;
+	return may;
+}
+
+static bool may_come_back(const struct swz_module *m)
+{
+	char *page = (char *)(uintptr_t)m->file.file.data;
+
+	/* cannot be tried; the trampolines were possible */
+	return !page || swz_page_may_be_executed(page);
+}
+
+bool swz_text_unlock(const struct swz_module *m, const struct swz_range *text)
+{
+	return may_come_back(m) &&
+	       swz_sys_mprotect(first_page(m, text), bytes_of(m, text),
+				PROT_READ | PROT_WRITE) == 0;
+}
+
+bool swz_text_let_go(const struct swz_module *m, const struct swz_range *text)
+{
+	uint64_t start = (uintptr_t)first_page(m, text);
+	uint64_t bytes = bytes_of(m, text);
+
+	return is_untouched(start, start + bytes) &&
+	       SWZ_SYSCALL(SYS_madvise, start, bytes, MADV_DONTNEED) == 0;
+}
+
+/* The text as the file has it: the dynamic linker writes into none (DT_TEXTREL
+ * is not for x86-64). */
+static void map_again(const struct swz_module *m, const struct swz_range *text)
+{
+	const ElfW(Phdr) *s = segment_of(m, text->start);
+	const char *path = m->path[0] == '/' ? m->path : "/proc/self/exe";
+	long fd = SWZ_SYSCALL(SYS_open, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (s)
+		swz_sys_mmap(first_page(m, text), bytes_of(m, text),
+			     protection_of(s), MAP_PRIVATE | MAP_FIXED, (int)fd,
+			     (s->p_offset + text->start - s->p_vaddr) & -PAGE);
+	SWZ_SYSCALL(SYS_close, fd);
+}
+
+bool swz_text_lock(const struct swz_module *m, const struct swz_range *text)
+{
+	int protection = protection_of(segment_of(m, text->start));
+
+	/* twice: memory may have been short */
+	for (int i = 0; i < 2; i++)
+		if (swz_sys_mprotect(first_page(m, text), bytes_of(m, text),
+				     protection) == 0)
+			return true;
+	map_again(m, text);
+	return false;
+}
+
+void swz_text_will_write(struct swz_text_run *run, const uint8_t *at,
+			 size_t bytes)
+{
+	uint64_t first = (uintptr_t)at & -PAGE;
+	uint64_t end = ((uintptr_t)at + bytes + PAGE - 1) & -PAGE;
+
+	if (bytes && first <= run->end && first >= run->start) {
+		if (end > run->end)
+			run->end = end;
+		return;
+	}
+	if (run->start < run->end)
+		SWZ_SYSCALL(SYS_madvise, run->start, run->end - run->start,
+			    MADV_POPULATE_WRITE);
+	run->start = first;
+	run->end = end;
+}
+
+/* ------------------------------------------------- modules and their files */
 
 static const char *base_name(const char *path)
 {
@@ -53,16 +242,18 @@ static bool is_left_out_by_default(const char *name)
 
 struct swz_pattern_hits swz_module_hits;
 
-static bool in_scope(const char *path)
+/* CALLED: another path of it, or NULL. */
+static bool in_scope(const char *path, const char *called)
 {
 	const char *name = base_name(path);
-	const char *names[] = {name, path};
+	const char *names[] = {name, path, called ? base_name(called) : NULL,
+			       called};
 	bool wanted = !is_left_out_by_default(name);
 	unsigned found;
 
 	if (is_untouchable(name))
 		return false;
-	found = swz_patterns_find(swz_config.module, names, 2,
+	found = swz_patterns_find(swz_config.module, names, called ? 4 : 2,
 				  &swz_module_hits);
 	if (swz_patterns_any_positive(swz_config.module))
 		wanted = found & SWZ_PATTERN_WANTS;
@@ -75,11 +266,11 @@ struct listing {
 	enum swz_status status;
 };
 
-static const char *program_path(void)
+static const char *program_path(const void *inside)
 {
 	char *path = swz_scratch_alloc(4096);
 
-	return path && swz_program_file(path, 4096) ? path : "program";
+	return path && swz_program_file(path, 4096, inside) ? path : "program";
 }
 
 static void add_text(struct swz_module *m, uint64_t start, uint64_t bytes)
@@ -145,6 +336,8 @@ static void describe(struct swz_module *m, uint64_t load_bias,
 		     const ElfW(Phdr) * segments, unsigned count,
 		     const char *path)
 {
+	const char *called;
+
 	m->load_bias = load_bias;
 	m->segments = segments;
 	m->segment_count = count;
@@ -173,7 +366,10 @@ static void describe(struct swz_module *m, uint64_t load_bias,
 	}
 	find_near(m);
 	m->path = absolute(path);
-	m->in_scope = m->text_count && !m->texts_left_out && in_scope(m->path);
+	m->link_name = m->path + strlen(m->path) - strlen(path);
+	called = m->is_program ? swz_program_called(m->path) : NULL;
+	m->in_scope = m->text_count && !m->texts_left_out &&
+		      in_scope(m->path, called);
 	m->has_flows = m->text_count && !m->texts_left_out &&
 		       (swz_config.flows || swz_config.prints) &&
 		       is_libc(base_name(m->path));
@@ -188,10 +384,11 @@ static int list_one(struct dl_phdr_info *info, size_t size, void *context)
 	(void)size;
 	if (l->count == l->room)
 		return 1;
+	l->modules[l->count].is_program = l->count == 0;
 	describe(&l->modules[l->count], info->dlpi_addr, info->dlpi_phdr,
 		 info->dlpi_phnum,
-		 l->count == 0 ? program_path() : info->dlpi_name);
-	l->modules[l->count].is_program = l->count == 0;
+		 l->count == 0 ? program_path(info->dlpi_phdr)
+			       : info->dlpi_name);
 	l->count++;
 	return 0;
 }
@@ -251,12 +448,32 @@ enum swz_status swz_modules_list(struct swz_modules *modules)
 	return SWZ_OK;
 }
 
+/* The table of all functions' addresses is the same. */
+static bool same_functions(const struct swz_module *m)
+{
+	const struct swz_bytes file = m->file.file;
+
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *s = &m->segments[i];
+
+		if (s->p_type == PT_GNU_EH_FRAME)
+			return s->p_offset <= file.size &&
+			       s->p_filesz <= file.size - s->p_offset &&
+			       memcmp(file.data + s->p_offset,
+				      swz_module_bytes(m, s->p_vaddr),
+				      s->p_filesz) == 0;
+	}
+	return true;
+}
+
 static bool same_build(const struct swz_module *m)
 {
 	struct swz_bytes id = swz_elf_build_id(&m->file);
 
+	if (!id.size && !m->build_id.size)
+		return same_functions(m);
 	return id.size == m->build_id.size &&
-	       (!id.size || memcmp(id.data, m->build_id.data, id.size) == 0);
+	       memcmp(id.data, m->build_id.data, id.size) == 0;
 }
 
 static uint64_t in_ns(const struct timespec *t)
@@ -296,7 +513,7 @@ struct swz_bytes swz_file_map(const char *path,
 		return file;
 	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && st.st_size > 0) {
 		file.size = (size_t)st.st_size;
-		file.data = swz_map_aside(file.size, PROT_READ, MAP_PRIVATE,
+		file.data = swz_map_far(file.size, PROT_READ, MAP_PRIVATE,
 					  (int)fd);
 	}
 	SWZ_SYSCALL(SYS_close, fd);
@@ -325,7 +542,7 @@ static bool is_usual_code(const char *name)
 	       starts_with(name, ".fini") || starts_with(name, ".plt");
 }
 
-/* Whether there may be a direct call or jump, or one through a pointer at an
+/* True if there may be a direct call or jump, or one through a pointer at an
  * address relative to the program counter, from the section to elsewhere. Each
  * byte may begin one. */
 static bool may_lead_out(const Elf64_Shdr *s, struct swz_bytes code)
@@ -406,8 +623,8 @@ static void note_first_entry(const struct swz_module *m, struct swz_range *plt)
 		plt->start -= 16;
 }
 
-/* Where there are no section headers: only PLT entries jump through what a
- * relocation for one names. */
+/* Finds PLT entries in a file without section headers: only they jump through
+ * the word that a relocation for one names. */
 static void find_plt(struct swz_module *m)
 {
 	struct swz_range slots = {UINT64_MAX, 0};
@@ -441,9 +658,10 @@ static void find_plt(struct swz_module *m)
 		note_first_entry(m, &m->plt[i]);
 }
 
-/* Where the linker was not told to keep code apart (-z noseparate-code), all
- * that is read only lies in the segment with the code, constants and tables
- * too. The section headers, where there are any, say what is code. */
+/* Narrows the text down to code. If the linker was not told to keep code apart
+ * (-z noseparate-code), all that is read only lies in the segment with the
+ * code, constants and tables too. The section headers, if there are any, say
+ * what is code. */
 static void narrow_text(const struct swz_module *m, struct swz_range *text)
 {
 	struct swz_range code = {UINT64_MAX, 0};
@@ -504,7 +722,11 @@ static void find_eh_frame(struct swz_module *m)
 enum swz_status swz_module_open(struct swz_module *m)
 {
 	find_eh_frame(m);
-	map_file(m, m->path[0] == '/' ? m->path : "/proc/self/exe");
+	if (m->path[0] == '/')
+		map_file(m, m->path);
+	/* (also where it was removed or replaced) */
+	if (!m->file.file.size && (m->is_program || m->path[0] != '/'))
+		map_file(m, "/proc/self/exe");
 	note_sections(m);
 	if (!m->file.section_count)
 		find_plt(m);
@@ -553,8 +775,8 @@ const ElfW(Dyn) * swz_module_dynamic(const struct swz_module *m)
 bool swz_module_is_untouched(const struct swz_module *m)
 {
 	for (unsigned i = 0; i < m->text_count; i++)
-		if (!swz_is_untouched(m->load_bias + m->text[i].start,
-				      m->load_bias + m->text[i].end))
+		if (!is_untouched(m->load_bias + m->text[i].start,
+				  m->load_bias + m->text[i].end))
 			return false;
 	return true;
 }

@@ -1,20 +1,20 @@
 #ifndef SWZ_RUNTIME_MODULE_MODULE_H
 #define SWZ_RUNTIME_MODULE_MODULE_H
 
-/* The program and its libraries as the dynamic linker has mapped them, and for
- * planning also their files (symbol and section tables are not mapped). */
-
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "swizzle/refusal.h"
 #include "base/status.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
 #include "runtime/support/pattern.h"
-#include "swizzle/refusal.h"
 #include "thunks/trampoline.h"
+
+/* The program and its libraries as the dynamic linker has mapped them, and for
+ * planning also their files (symbol and section tables are not mapped). */
 
 struct swz_range {
 	uint64_t start; /* ELF virtual addresses */
@@ -47,6 +47,9 @@ struct swz_file_identity {
 
 struct swz_module {
 	const char *path; /* for the main program /proc/self/exe's target */
+	const char *link_name; /* as the dynamic linker has it: it may be
+				* relative, and finds the module though its file
+				* is gone */
 	uint64_t load_bias;
 	uint64_t start, end;   /* run-time addresses */
 	struct swz_range near; /* likewise: what its trampolines are within
@@ -59,8 +62,8 @@ struct swz_module {
 	bool has_flows;       /* --flows, --prints: libc, which has their
 			       * functions */
 	bool flows_only;      /* and is in scope for nothing else */
-	bool foreign_runtime; /* walks its own stack
-				 (src/runtime/compat/foreign.h) */
+	bool foreign_runtime; /* looks return addresses up
+				 (src/runtime/compat/language_runtimes.h) */
 	bool own_unwinder;    /* linked into it, exporting nothing */
 	bool tableless;       /* hardly any of its functions has an unwind entry
 			       * or a symbol */
@@ -68,7 +71,7 @@ struct swz_module {
 		      called */
 	bool unwinder_unserved;     /* and cannot be provided for */
 	bool looks_at_callers;      /* of its own making
-				       (src/runtime/compat/foreign.h) */
+				       (src/runtime/compat/language_runtimes.h) */
 	struct swz_range generated; /* code with conventions of its own */
 	struct swz_bytes build_id;
 	struct swz_range text[SWZ_MAX_TEXT_RANGES];
@@ -87,7 +90,7 @@ struct swz_module {
 	struct swz_file_identity identity; /* of the file, if there is one */
 	uint64_t resolver; /* how V8 is told about thunks; 0: it is not there */
 	const struct swz_saved_plan *saved; /* by an earlier process, or NULL */
-	/* --args: see runtime/record/signatures.h */
+	/* --args: see runtime/record/value_signatures.h */
 	const struct swz_signature_module *signatures;
 	bool asked_for_signatures;
 	/* the plan */
@@ -131,8 +134,7 @@ void swz_module_close(struct swz_module *module);
 struct swz_bytes swz_file_map(const char *path,
 			      struct swz_file_identity *identity);
 
-/* What a file is told from others by, without a look into it. False: there is
- * none. */
+/* Identifies a file without a look into it. False: there is none. */
 bool swz_file_identify(const char *path, struct swz_file_identity *identity);
 
 /* Finds what the module defines by this name, in .dynsym or .symtab of its
@@ -143,7 +145,7 @@ bool swz_module_symbol(const struct swz_module *module, const char *name,
 /* The module's dynamic section, or NULL. */
 const ElfW(Dyn) * swz_module_dynamic(const struct swz_module *module);
 
-/* Whether all of these bytes lie in one text of the module. */
+/* True if all of these bytes lie in one text of the module. */
 static inline bool swz_module_is_text(const struct swz_module *module,
 				      uint64_t address, unsigned bytes)
 {
@@ -166,10 +168,10 @@ static inline bool swz_ranges_have(const struct swz_range *ranges,
 	return false;
 }
 
-/* Which patterns of -M matched a module that was described. */
+/* The patterns of -M that matched a module that was described. */
 extern struct swz_pattern_hits swz_module_hits;
 
-/* Whether nobody has written to its texts: they are what the file has, as far
+/* True if nobody has written to its texts: they are what the file has, as far
  * as the kernel tells. */
 bool swz_module_is_untouched(const struct swz_module *module);
 
@@ -183,8 +185,8 @@ static inline const uint8_t *swz_module_bytes(const struct swz_module *module,
 	return (const uint8_t *)(uintptr_t)(module->load_bias + address);
 }
 
-/* Where the 32-bit offset at this address leads, which counts from behind it,
- * as in branches and %rip-relative operands without an immediate. */
+/* The target of the 32-bit offset at this address, which counts from behind
+ * it, as in branches and %rip-relative operands without an immediate. */
 static inline uint64_t swz_module_relative(const struct swz_module *module,
 					   uint64_t address)
 {
@@ -193,5 +195,41 @@ static inline uint64_t swz_module_relative(const struct swz_module *module,
 	memcpy(&offset, swz_module_bytes(module, address), sizeof(offset));
 	return address + sizeof(offset) + (uint64_t)(int64_t)offset;
 }
+
+/* Makes a module's text writable for a moment. */
+
+/* True if a page of a private mapping of a file may be executed if it has been
+ * written to. It is tried out, on one that is readable only and that nothing
+ * runs in; what was there it still holds; that it may be executed then, too,
+ * does no harm. */
+bool swz_page_may_be_executed(char *page);
+
+/* Makes the range writable, and no longer executable. False if that is refused,
+ * or if it is foreseeable that the way back would be: nothing has changed
+ * then. */
+bool swz_text_unlock(const struct swz_module *module,
+		     const struct swz_range *text);
+
+/* Unmaps the pages of the unlocked range until they are used again, unless one
+ * may have been written to: false. */
+bool swz_text_let_go(const struct swz_module *module,
+		     const struct swz_range *text);
+
+/* Pages that are written to soon. */
+struct swz_text_run {
+	uint64_t start, end;
+};
+
+/* To be told of each place in the unlocked text that will be written to, in
+ * order of address, and of none (0 bytes) at last: gets copies of the pages for
+ * each run of them at once, which takes the kernel less time than a page fault
+ * for each. `run` begins with zeros. */
+void swz_text_will_write(struct swz_text_run *run, const uint8_t *at,
+			 size_t bytes);
+
+/* Gives the range its protection back. If that is refused, the module's file is
+ * mapped there anew: false, and what was written is gone. */
+bool swz_text_lock(const struct swz_module *module,
+		   const struct swz_range *text);
 
 #endif

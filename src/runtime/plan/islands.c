@@ -1,3 +1,52 @@
+/* Places for the 5-byte jump of a function that has room for 2 bytes only, and
+ * the list of the places behind a function's beginning that change, too. */
+
+#include "runtime/plan/islands.h"
+
+#include <stdbool.h>
+
+#include "runtime/discovery/function.h"
+#include "runtime/discovery/scan_branches.h"
+#include "runtime/discovery/scan_bytes.h"
+#include "runtime/module/module.h"
+#include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
+#include "runtime/support/scratch_memory.h"
+#include "thunks/encoding.h"
+
+/* ------------------------------------------------------------- inner sites */
+
+void swz_inner_sites_begin(struct swz_module *m)
+{
+	uint32_t wanted = 0;
+
+	for (uint32_t i = 0; i < m->function_count; i++)
+		wanted += (uint32_t)m->functions[i].load_site_count +
+			  m->functions[i].branch_count;
+	m->inner_site_count = 0;
+	m->inner_site_room = 0;
+	if (!wanted)
+		return;
+	m->inner_sites = swz_scratch_alloc(wanted * sizeof(*m->inner_sites));
+	if (m->inner_sites)
+		m->inner_site_room = wanted;
+}
+
+bool swz_inner_sites_add(struct swz_module *m, struct swz_inner_site site)
+{
+	uint32_t i = m->inner_site_count;
+
+	if (i == m->inner_site_room)
+		return false;
+	for (; i && m->inner_sites[i - 1].at > site.at; i--)
+		m->inner_sites[i] = m->inner_sites[i - 1];
+	m->inner_sites[i] = site;
+	m->inner_site_count++;
+	return true;
+}
+
+/* ----------------------------------------------------------------- islands */
+
 /* Three kinds of islands. Padding between functions, which belongs to nobody;
  * the function before it must not run on into it. Padding before a function,
  * behind code that none is known of, as the C library's start code. And bytes
@@ -5,18 +54,10 @@
  * displaced than its own jump needs, and what lies behind that jump is free
  * then (E9Patch calls this neighbour eviction). An unwinder that is asked for
  * the island's address is told the truth by the region of the trampolines
- * (find_object.c).
+ * (stack_walkers.c).
  *
  * That nothing leads to an island, or to the second byte of a short jump, is
  * found out by one more scan, for which the bytes in question are marked. */
-
-#include "runtime/plan/islands.h"
-
-#include "runtime/discovery/scan_gaps.h"
-#include "runtime/discovery/text_maps.h"
-#include "runtime/support/config.h"
-#include "runtime/support/live_sites.h"
-#include "thunks/encoding.h"
 
 #define REACH_BACK 128u
 #define REACH_ON 127u
@@ -128,13 +169,13 @@ static enum swz_text_map map_of_site(const struct swz_function *f)
 	return f->site ? SWZ_TEXT_MARKS : SWZ_TEXT_STARTS;
 }
 
-/* Where that of one of its branches that may be led lies. */
+/* Address of the distance of a branch that may be led elsewhere. */
 static uint64_t distance_of(const struct swz_function *f, unsigned branch)
 {
 	return f->start + f->branches[branch] + 1;
 }
 
-/* Where the padding begins that is before the function, behind code of none. */
+/* Start of the padding before the function, behind code of none. */
 static uint64_t padding_before(const struct swz_islands *islands,
 			       struct swz_gap *gap,
 			       const struct swz_function *g)
@@ -224,7 +265,7 @@ bool swz_island_may_serve(const struct swz_islands *islands,
 {
 	uint64_t site = f->start + f->site;
 
-	return swz_live_site_is_whole(site, SWZ_SHORT_JUMP_BYTES) &&
+	return swz_live_site_in_one_page(site, SWZ_SHORT_JUMP_BYTES) &&
 	       swz_text_is_marked(islands->module, map_of_site(f), site) &&
 	       is_free(islands, site + 1, site + SWZ_SHORT_JUMP_BYTES);
 }
@@ -252,8 +293,8 @@ static bool in_reach(const struct swz_module *m, const struct swz_function *f,
 	return false;
 }
 
-/* Whether control never goes on behind the function's last instruction. Not
- * so after a call, as one cannot see whether it returns. */
+/* True if control never goes on behind the function's last instruction. Not so
+ * after a call, as one cannot see whether it returns. */
 static bool ends_itself(const struct swz_islands *islands,
 			const struct swz_function *g)
 {
@@ -283,7 +324,7 @@ static bool find_free(const struct swz_islands *islands,
 			end = a;
 	for (uint64_t a = begin; a + SWZ_JUMP_BYTES <= end; a++) {
 		if (!in_reach(islands->module, f, a) ||
-		    !swz_live_site_is_whole(a, SWZ_JUMP_BYTES) ||
+		    !swz_live_site_in_one_page(a, SWZ_JUMP_BYTES) ||
 		    !is_free(islands, a, a + SWZ_JUMP_BYTES))
 			continue;
 		*at = a;
@@ -313,7 +354,7 @@ static bool find_before(const struct swz_islands *islands, struct swz_gap *gap,
 			 at);
 }
 
-/* Whether all of these bytes from the site on are instructions that follow one
+/* True if all of these bytes from the site on are instructions that follow one
  * another: what lies behind a jump or a return may be data. */
 static bool is_straight(const struct swz_islands *islands,
 			const struct swz_function *g, unsigned bytes)
@@ -347,12 +388,13 @@ static bool can_host(const struct swz_islands *islands,
 	       offset + SWZ_JUMP_BYTES <= g->size &&
 	       hosted_bytes(g) + SWZ_JUMP_BYTES <= MOST_HOSTED &&
 	       in_reach(islands->module, f, at) &&
-	       swz_live_site_is_whole(at, SWZ_JUMP_BYTES) &&
+	       swz_live_site_in_one_page(at, SWZ_JUMP_BYTES) &&
 	       is_free(islands, at, at + SWZ_JUMP_BYTES) &&
 	       is_straight(islands, g, hosted_bytes(g) + SWZ_JUMP_BYTES);
 }
 
-/* What could have a long jump is to be given just what is tested. */
+/* In tests, a function that could have a long jump gets only the tactic that
+ * is tested. */
 static bool may_use(const struct swz_function *f, enum swz_test_tactic tactic)
 {
 	if (swz_config.test_tactic == SWZ_TEST_BRANCHES && f->branch_count &&

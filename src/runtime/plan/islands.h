@@ -1,11 +1,23 @@
 #ifndef SWZ_RUNTIME_PLAN_ISLANDS_H
 #define SWZ_RUNTIME_PLAN_ISLANDS_H
 
+#include <stdbool.h>
+
+#include "runtime/discovery/function.h"
+#include "runtime/module/module.h"
+
+/* The list of what changes in functions behind their patch sites. */
+
+/* Makes room, in scratch memory, for all that the functions may come to have.
+ * Without it, none is added. */
+void swz_inner_sites_begin(struct swz_module *module);
+
+/* Adds one at its place. False: there is no room. */
+bool swz_inner_sites_add(struct swz_module *module, struct swz_inner_site site);
+
 /* Functions that the 5-byte jump does not fit in, or where something leads
  * behind its second byte, take a 2-byte jump. It goes to an island: 5 bytes
  * within its reach that nothing else leads to. */
-
-#include "runtime/discovery/scan.h"
 
 /* How many bytes of what lies behind the function are padding (int3,
  * no-operations). */
@@ -19,13 +31,13 @@ struct swz_islands {
 
 struct swz_island {
 	uint64_t at;
-	/* Where the island's bytes are a function's own: that one, and how many
-	 * bytes of its site must be displaced then. NULL: it is padding. */
+	/* The function whose bytes the island is made of, and how many bytes
+	 * of its site must be displaced then. NULL: it is padding. */
 	struct swz_function *host;
 	uint8_t host_bytes;
 };
 
-/* Whether a function may get a short jump, once all have been tried with the
+/* True if a function may get a short jump, once all have been tried with the
  * long one. */
 bool swz_island_is_wanted(const struct swz_module *m,
 			  const struct swz_function *f);
@@ -36,13 +48,13 @@ enum swz_status swz_islands_begin(
 	struct swz_islands *islands, struct swz_module *module,
 	const struct swz_decoders *decoders) SWZ_MUST_CHECK;
 
-/* Whether nothing leads into the short jump itself. */
+/* True if nothing leads into the short jump itself. */
 bool swz_island_may_serve(const struct swz_islands *islands,
 			  const struct swz_function *f);
 
-/* Whether nothing leads into the distances of the function's own branches to
+/* True if nothing leads into the distances of the function's own branches to
  * its site, and all else that leads there is known not to: then these can be
- * led elsewhere (led_branches.h). */
+ * led elsewhere (plan_trampolines.h). */
 bool swz_branches_may_be_led(const struct swz_islands *islands,
 			     const struct swz_function *f);
 

@@ -1,15 +1,36 @@
 #ifndef SWZ_RUNTIME_PLAN_PLAN_H
 #define SWZ_RUNTIME_PLAN_PLAN_H
 
-/* What is to be hooked, decided for every function before the first byte
- * changes; then done, while nothing executes it.
- * See docs/internals/plan.md. */
-
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
 #include "runtime/module/module.h"
+
+/* The plan as the profile has it. */
+
+/* Describes modules and functions in the profile. */
+enum swz_status swz_plan_record(const struct swz_modules *modules)
+	SWZ_MUST_CHECK;
+
+/* A module's place in the profile: room for it, and its description put there.
+ * Of a place that is not filled a reader sees nothing. */
+struct swz_plan_place {
+	struct swz_chunk *module;
+	struct swz_chunk *functions; /* NULL if there are none */
+};
+
+enum swz_status swz_plan_reserve(const struct swz_module *module,
+				 uint32_t index,
+				 struct swz_plan_place *place) SWZ_MUST_CHECK;
+void swz_plan_fill(const struct swz_module *module, uint32_t index,
+		   const struct swz_plan_place *place);
+
+/* Prints what would be done (--list; with -v each function). */
+void swz_plan_print(const struct swz_modules *modules);
+
+/* The plan: for every function it is decided whether it is hooked before the
+ * first byte changes; then that is done, while nothing executes it. See
+ * docs/internals/plan.md. */
 
 /* Decides; writes trampolines, which nothing leads to yet. Lists the modules,
  * if that is not done. */

@@ -3,7 +3,7 @@
 
 #include "runtime/record/activation.h"
 
-#include "runtime/record/long_calls.h"
+#include "runtime/record/context.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/swap.h"
 
@@ -91,8 +91,9 @@ static bool move_to_long(struct swz_thread *thread, struct swz_node *node,
 	return true;
 }
 
-/* Of one that stands for others, what is above a bound counts for itself: among
- * the long ones, if there is room. Returns what counts for all. */
+/* Counts a call of an edge that stands for others. Time above a bound counts
+ * for itself: among the long calls, if there is room. Returns the part that
+ * counts for all. */
 static uint64_t bounded(struct swz_thread *thread, struct swz_node *node,
 			uint64_t weight, uint64_t duration)
 {

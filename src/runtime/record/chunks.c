@@ -11,11 +11,8 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/record/file.h"
-#include "runtime/record/file_extent.h"
-#include "runtime/record/file_full.h"
 #include "runtime/record/file_mapping.h"
-#include "runtime/record/present.h"
+#include "runtime/record/record_file.h"
 
 /* With less room than this, none is given up for huge pages. */
 #define WORTH_HUGE_PAGES (64ull << 20)
@@ -24,7 +21,7 @@
  * forked child's is another one. */
 static _Atomic uint64_t tried_in;
 
-/* What is left for all but events when `used` bytes are. */
+/* The room that is left for all but events when `used` bytes are taken. */
 static uint64_t room_at(const struct swz_file_header *file, uint64_t used)
 {
 	uint64_t events = __atomic_load_n(&file->event_bytes, __ATOMIC_RELAXED);
@@ -118,8 +115,8 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 	return chunk;
 }
 
-/* What lies before a chunk that begins at a whole page. False: there is no
- * room. */
+/* Publishes the gap before a chunk that begins at a whole page. False: there
+ * is no room. */
 static bool publish_padding(struct swz_file_header *file, uint64_t at,
 			    uint64_t bytes)
 {

@@ -1,3 +1,20 @@
+#include "runtime/record/edge_table.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/status.h"
+#include "base/syscall.h"
+#include "runtime/record/file_mapping.h"
+#include "runtime/record/record_file.h"
+#include "runtime/record/swap.h"
+#include "runtime/record/thread.h"
+
+/* ------------------------------------------------------- a context's edges */
+
 /* Most contexts call from few places: beside their node are the units of their
  * first children, which were used not long ago when the context is entered. One
  * that has more gets a table, so that all that a context calls lies together: a
@@ -16,15 +33,6 @@
  * to a larger one, if nothing has been counted in it meanwhile. Entries are
  * counted before they are stored, and stored again where the table is another
  * one by then. */
-
-#include "runtime/record/edge_table.h"
-
-#include <stdatomic.h>
-#include <string.h>
-
-#include "runtime/record/file.h"
-#include "runtime/record/swap.h"
-#include "runtime/record/table_room.h"
 
 #define ENTRY_BYTES ((uint32_t)sizeof(uint32_t))
 #define FIRST_ENTRIES 32u
@@ -278,7 +286,7 @@ static bool is_full(const struct table *t)
 	return 8 * ((uint64_t)t->used + 1) > 3 * (uint64_t)first_places(t);
 }
 
-/* Whether nothing has been counted since, or the table been replaced. */
+/* True if nothing has been counted since, or the table been replaced. */
 static bool count(uint32_t *children, const struct table *t)
 {
 	uint32_t used = t->used | SWZ_CHILDREN_IN_TABLE;
@@ -353,4 +361,146 @@ void swz_edge_forget_children(const struct swz_thread *thread, uint32_t context)
 {
 	memset(children_of(thread, context), 0,
 	       sizeof(thread->links[context].children));
+}
+
+/* --------------------------------------------------- a thread's call sites */
+
+/* Units, by open addressing, at most a quarter of a thread's table. Nothing is
+ * taken out, so an empty place ends a search. */
+
+#define SITE_BYTES sizeof(uint32_t)
+#define FIRST_BYTES 16384u
+
+static uint64_t place_of(uint32_t function, uint64_t call_site, uint64_t bytes)
+{
+	return (((call_site + 9ull * function) * SWZ_HASH_MULTIPLIER) >>
+		SWZ_HASH_SHIFT) &
+	       (bytes / SITE_BYTES - 1);
+}
+
+static bool is_site(const struct swz_node *site, uint32_t function,
+		    uint64_t call_site)
+{
+	return site->call_site == call_site && site->context == function;
+}
+
+struct swz_node *swz_site_find(const struct swz_thread_cold *cold,
+			       uint32_t function, uint64_t call_site)
+{
+	const uint64_t bytes = cold->sites_bytes;
+	uint64_t at = place_of(function, call_site, bytes);
+	uint32_t unit;
+
+	if (!bytes)
+		return NULL;
+	while ((unit = cold->sites[at]) != 0) {
+		struct swz_node *site = swz_unit_at(unit);
+
+		if (is_site(site, function, call_site))
+			return site;
+		at = (at + 1) & (bytes / SITE_BYTES - 1);
+	}
+	return NULL;
+}
+
+static struct swz_node *put_site(uint32_t *table, uint64_t bytes,
+				 struct swz_node *site)
+{
+	uint64_t at = place_of(site->context, site->call_site, bytes);
+
+	for (;;) {
+		uint32_t there = 0;
+
+		if (__atomic_compare_exchange_n(
+			    &table[at], &there, swz_unit_of(site), false,
+			    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return site;
+		if (is_site(swz_unit_at(there), site->context, site->call_site))
+			return swz_unit_at(there);
+		at = (at + 1) & (bytes / SITE_BYTES - 1);
+	}
+}
+
+static long forget(uint32_t *table, uint64_t bytes)
+{
+	return SWZ_SYSCALL(SYS_madvise, table, bytes, MADV_DONTNEED);
+}
+
+static enum swz_status grow_sites(struct swz_thread_cold *cold)
+{
+	uint64_t bytes = cold->sites_bytes ? 4 * cold->sites_bytes
+					   : FIRST_BYTES;
+	uint64_t old_bytes = cold->sites_bytes;
+	uint32_t *old = cold->sites;
+	uint32_t *table = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!table)
+		return SWZ_E_NOMEM;
+	for (uint64_t i = 0; i < old_bytes / SITE_BYTES; i++)
+		if (old[i])
+			put_site(table, bytes, swz_unit_at(old[i]));
+	/* An interrupted hook of this thread may still hold the old one's
+	 * address, or find the new one with the old one's length: nothing else
+	 * ever lies there. It finds nothing, and looks again. All old tables
+	 * are a third of the last. */
+	__atomic_store_n(&cold->sites, table, __ATOMIC_RELAXED);
+	atomic_signal_fence(memory_order_seq_cst);
+	__atomic_store_n(&cold->sites_bytes, bytes, __ATOMIC_RELAXED);
+	if (old)
+		forget(old, old_bytes);
+	return SWZ_OK;
+}
+
+static bool is_full_with(const struct swz_thread_cold *cold, uint32_t more)
+{
+	return 4 * (cold->sites_used + more) * SITE_BYTES > cold->sites_bytes;
+}
+
+bool swz_site_table_is_full(const struct swz_thread_cold *cold)
+{
+	return is_full_with(cold, 1);
+}
+
+/* A handler may let it grow: then again, in the new one. Twice is no harm. */
+struct swz_node *swz_site_insert_amid_signals(struct swz_thread_cold *cold,
+					      struct swz_node *site)
+{
+	struct swz_node *entered;
+	uint64_t bytes;
+	uint32_t *to;
+
+	__atomic_fetch_add(&cold->sites_used, 1, __ATOMIC_RELAXED);
+	do {
+		bytes = __atomic_load_n(&cold->sites_bytes, __ATOMIC_RELAXED);
+		atomic_signal_fence(memory_order_seq_cst);
+		to = __atomic_load_n(&cold->sites, __ATOMIC_RELAXED);
+		entered = put_site(to, bytes, site);
+		atomic_signal_fence(memory_order_seq_cst);
+	} while (__atomic_load_n(&cold->sites_bytes, __ATOMIC_RELAXED) !=
+		 bytes);
+	return entered;
+}
+
+struct swz_node *swz_site_insert(struct swz_thread_cold *cold,
+				 struct swz_node *site)
+{
+	if (is_full_with(cold, 1) && grow_sites(cold) != SWZ_OK &&
+	    2 * (cold->sites_used + 1) * SITE_BYTES > cold->sites_bytes)
+		return NULL;
+	return swz_site_insert_amid_signals(cold, site);
+}
+
+void swz_site_table_make_room(struct swz_thread_cold *cold, uint32_t sites)
+{
+	while (is_full_with(cold, sites) && grow_sites(cold) == SWZ_OK)
+		;
+}
+
+void swz_site_table_clear(struct swz_thread_cold *cold)
+{
+	/* not by writing, which would copy it in a forked child */
+	if (cold->sites && forget(cold->sites, cold->sites_bytes) != 0)
+		memset(cold->sites, 0, cold->sites_bytes);
+	cold->sites_used = 0;
 }

@@ -1,17 +1,17 @@
 #ifndef SWZ_RUNTIME_RECORD_EDGE_TABLE_H
 #define SWZ_RUNTIME_RECORD_EDGE_TABLE_H
 
-/* What finds a call edge's node by (context, call site, function): the first
- * few edges of a context are beside its own node (swz_links.children); one that
- * has more has all of them in a table of its own. asm/x86_64 looks there, too
- * (FIND_EDGE). */
-
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/record/thread.h"
 
-/* What swz_links.children are of a context that has a table: each with
+/* Finds a call edge's node by (context, call site, function). The first few
+ * edges of a context are beside its own node (swz_links.children); a context
+ * that has more has all of them in a table of its own. asm/x86_64 looks there,
+ * too (FIND_EDGE). */
+
+/* Meaning of swz_links.children in a context that has a table: each with
  * SWZ_CHILDREN_IN_TABLE. */
 enum {
 	SWZ_TABLE_AT,   /* minus so many SWZ_TABLE_UNIT, from the room's end */
@@ -39,5 +39,42 @@ struct swz_node *swz_edge_insert(struct swz_thread *thread,
 /* Takes the edges of a context, which are few, out again. */
 void swz_edge_forget_children(const struct swz_thread *thread,
 			      uint32_t context);
+
+/* Makes the slot that stands for all edges with a function and a call site,
+ * where these share their thunks (context.h): a slot for nodes without a
+ * function, which readers of the profile pass over. `context` is the function,
+ * so to say. */
+
+static inline void swz_site_make(struct swz_node *slot, uint32_t function,
+				 uint64_t call_site)
+{
+	slot->context = function;
+	slot->call_site = call_site;
+}
+
+/* That one, or NULL. Async-signal-safe. */
+struct swz_node *swz_site_find(const struct swz_thread_cold *cold,
+			       uint32_t function, uint64_t call_site);
+
+/* True if the table must grow before one can be inserted. */
+bool swz_site_table_is_full(const struct swz_thread_cold *cold);
+
+/* Inserts a site, and returns it; or that which an interrupted call had
+ * inserted. NULL: there is no room. Signals must be blocked. */
+struct swz_node *swz_site_insert(struct swz_thread_cold *cold,
+				 struct swz_node *site);
+
+/* The same without a system call, where a signal may come between; the table
+ * must have room. Returns the site in the table, which may be an interrupting
+ * handler's. */
+struct swz_node *swz_site_insert_amid_signals(struct swz_thread_cold *cold,
+					      struct swz_node *site);
+
+/* Lets it grow until it has room for so many more, if there is memory. Signals
+ * must be blocked. */
+void swz_site_table_make_room(struct swz_thread_cold *cold, uint32_t sites);
+
+/* Empties it: for a thread whose state is another's, and in a forked child. */
+void swz_site_table_clear(struct swz_thread_cold *cold);
 
 #endif

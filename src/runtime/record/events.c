@@ -1,6 +1,6 @@
 /* A thread fills one chunk, and when that is full another one; then the first
- * is packed (runtime/record/pack.h) and filled again. So what it writes stays
- * in the cache, and the entry of a call that turns out to be too short is
+ * is packed (runtime/record/event_chunks.h) and filled again. So what it writes
+ * stays in the cache, and the entry of a call that turns out to be too short is
  * mostly still there to be taken back. The first chunks are small, since there
  * may be ten thousand threads.
  *
@@ -17,11 +17,9 @@
 #include "base/syscall.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/event_chunks.h"
-#include "runtime/record/file.h"
-#include "runtime/record/pack.h"
-#include "runtime/record/processor_time.h"
-#include "runtime/record/slow_stack.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/switches.h"
+#include "runtime/record/thread.h"
 #include "runtime/record/values.h"
 #include "runtime/support/config.h"
 
@@ -141,7 +139,7 @@ void swz_events_forget(struct swz_thread_cold *cold)
 	swz_values_forget(cold);
 }
 
-/* Those of a thread that has ended. */
+/* Releases the chunks of a thread that has ended. */
 static void let_go(struct swz_chunk *chunk)
 {
 	swz_event_chunk_leave(chunk);
@@ -237,7 +235,7 @@ bool swz_events_mute(struct swz_thread *thread, const uint64_t *slot)
 	return true;
 }
 
-/* Whether the call that there are no events for runs still: its end may have
+/* True if the call that there are no events for runs still: its end may have
  * been another thread's. */
 static bool stays_muted(struct swz_thread *thread)
 {

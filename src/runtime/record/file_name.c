@@ -1,22 +1,32 @@
-/* Who holds the lock of a file decides about it: its writer, and who removes an
- * older one. Thus nobody removes a file that another has just created and not
- * yet written to. */
-
 #include "runtime/record/file_name.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/process_start.h"
+#include "swizzle/format.h"
+#include "base/run_summary.h"
 #include "base/syscall.h"
 #include "runtime/record/file_mapping.h"
+#include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
+
+/* ------------------------------------------------------------------- names */
+
+/* A file gets its name when it has its header: nobody finds an empty one, and a
+ * process that is killed meanwhile leaves none. (Not on file systems without
+ * O_TMPFILE, nor where /proc is missing.)
+ *
+ * Who holds the lock of a file decides about it: its writer, and who removes an
+ * older one. Thus nobody removes a file that another has just created and not
+ * yet written to. */
 
 static char path[4200];
 static uint64_t file_device, file_inode;
@@ -49,12 +59,12 @@ static bool expand_pattern(int32_t pid)
 	return found;
 }
 
-static void append_number(char *end, uint32_t number)
+static void append_number(char *end, char before, uint32_t number)
 {
 	char digits[12];
 	unsigned n = 0;
 
-	*end++ = '.';
+	*end++ = before;
 	do {
 		digits[n++] = (char)('0' + number % 10);
 		number /= 10;
@@ -108,7 +118,13 @@ static bool writer_lives(const struct swz_file_header *header)
 #define MOST_LOCK_ATTEMPTS 200 /* 0.1 s, where no writer lives */
 #define LOCK_PAUSE_NS 500000
 
-/* False: somebody else has the lock. Where there are no locks nobody has. */
+/* True if we have the lock. On file systems without locks everybody has it. */
+static bool has_lock(int fd)
+{
+	return SWZ_SYSCALL(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK;
+}
+
+/* False: somebody else has the lock. */
 static bool lock(int fd)
 {
 	const struct timespec pause = {0, LOCK_PAUSE_NS};
@@ -117,8 +133,7 @@ static bool lock(int fd)
 	for (int i = 0; i < MOST_LOCK_ATTEMPTS; i++) {
 		if (i)
 			SWZ_SYSCALL(SYS_nanosleep, &pause, NULL);
-		if (SWZ_SYSCALL(SYS_flock, fd, LOCK_EX | LOCK_NB) !=
-		    -EWOULDBLOCK)
+		if (has_lock(fd))
 			return true;
 		if (i >= LOCK_ATTEMPTS &&
 		    (!is_profile(fd, &header) || is_empty(fd) ||
@@ -152,7 +167,8 @@ enum older {
 	OLDER_KEPT      /* not to be removed: of another user, for instance */
 };
 
-/* What is anything else may have been meant to be run, or read. */
+/* Removes an older profile. Any other file may have been meant to be run, or
+ * read. */
 static enum older remove_open(int fd)
 {
 	struct swz_file_header header;
@@ -198,9 +214,72 @@ static enum older remove_older(void)
 	return older;
 }
 
+static bool write_header(long fd, const struct swz_file_header *header)
+{
+	return SWZ_SYSCALL(SYS_pwrite64, fd, header, sizeof(*header), 0) ==
+	       sizeof(*header);
+}
+
+/* A file in the directory of `path`, with the header. Returns -1 where there
+ * can be none without a name. */
+static long create_nameless(const struct swz_file_header *header)
+{
+	char *slash = strrchr(path, '/'), first;
+	long fd;
+
+	if (!slash)
+		return -1;
+	first = slash[1];
+	slash[1] = '\0';
+	fd = SWZ_SYSCALL(SYS_open, path, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	slash[1] = first;
+	if (fd >= 0 && !write_header(fd, header)) {
+		SWZ_SYSCALL(SYS_close, fd);
+		fd = -1;
+	}
+	return fd < 0 ? -1 : fd;
+}
+
+/* The file is opened once more: the kernel tells of a mapping that was made by
+ * the old descriptor that the file is deleted (/proc/PID/maps). Until it is
+ * locked again, its header tells who writes it. Returns the new descriptor, or
+ * NAMELESS where the name leads elsewhere by now. */
+static long open_named(long nameless, struct stat *st)
+{
+	const struct timespec pause = {0, LOCK_PAUSE_NS};
+	long fd = SWZ_SYSCALL(SYS_open, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	struct stat named = {.st_ino = 0};
+
+	if (SWZ_SYSCALL(SYS_fstat, nameless, st) == 0 && fd >= 0 &&
+	    SWZ_SYSCALL(SYS_fstat, fd, &named) == 0 &&
+	    named.st_dev == st->st_dev && named.st_ino == st->st_ino) {
+		SWZ_SYSCALL(SYS_close, nameless);
+	} else {
+		if (fd >= 0)
+			SWZ_SYSCALL(SYS_close, fd);
+		fd = nameless;
+	}
+	for (int i = 0; i < MOST_LOCK_ATTEMPTS && !has_lock((int)fd); i++)
+		SWZ_SYSCALL(SYS_nanosleep, &pause, NULL);
+	return fd;
+}
+
+/* Gives the file its name. Returns a descriptor of it, or -errno. */
+static long give_name(long nameless, struct stat *st)
+{
+	char link[sizeof("/proc/thread-self/fd/") + 12] =
+		"/proc/thread-self/fd";
+	long result;
+
+	append_number(link + strlen(link), '/', (uint32_t)nameless);
+	result = SWZ_SYSCALL(SYS_linkat, AT_FDCWD, link, AT_FDCWD, path,
+			     AT_SYMLINK_FOLLOW);
+	return result < 0 ? result : open_named(nameless, st);
+}
+
 /* -EEXIST also where another has taken the new file for an empty one that makes
  * room, and removed it, before it was locked. */
-static long create_new(struct stat *st)
+static long create_empty(struct stat *st)
 {
 	long fd = SWZ_SYSCALL(
 		SYS_open, path,
@@ -212,6 +291,27 @@ static long create_new(struct stat *st)
 	    !st->st_nlink) {
 		SWZ_SYSCALL(SYS_close, fd);
 		return -EEXIST;
+	}
+	return fd;
+}
+
+/* *NAMELESS is -1 if there is none, and when it has got the name. */
+static long create_new(long *nameless, const struct swz_file_header *header,
+		       struct stat *st)
+{
+	long fd = -EOPNOTSUPP;
+
+	if (*nameless >= 0)
+		fd = give_name(*nameless, st);
+	if (fd >= 0)
+		*nameless = -1;
+	if (fd >= 0 || fd == -EEXIST)
+		return fd;
+	fd = create_empty(st);
+	if (fd >= 0 && !write_header(fd, header)) {
+		SWZ_SYSCALL(SYS_close, fd);
+		SWZ_SYSCALL(SYS_unlink, path);
+		return -ENOSPC;
 	}
 	return fd;
 }
@@ -228,28 +328,33 @@ static void say_why_not(enum older older)
 	swz_say(swz_config.output, why, path);
 }
 
-long swz_file_name_create(int32_t pid, bool replace, struct stat *st)
+long swz_file_name_create(const struct swz_file_header *header, bool replace,
+			  struct stat *st)
 {
-	bool per_process = expand_pattern(pid);
+	bool per_process = expand_pattern(header->pid);
 	enum older older = OLDER_GONE;
 	size_t length = strlen(path);
 	char *end = path + length;
-	long fd;
+	long nameless, fd = -EEXIST;
 
+	if (header->limit_bytes < SWZ_LEAST_FILE_BYTES)
+		return -ENOSPC;
 	if (replace && !per_process)
 		older = remove_older();
-	fd = -EEXIST;
+	nameless = create_nameless(header);
 	if (per_process || (replace && older == OLDER_GONE))
-		fd = create_new(st);
+		fd = create_new(&nameless, header, st);
 	if (fd == -EEXIST && !per_process) {
-		append_number(end, (uint32_t)pid);
+		append_number(end, '.', (uint32_t)header->pid);
 		end = path + strlen(path);
-		fd = create_new(st);
+		fd = create_new(&nameless, header, st);
 	}
 	for (uint32_t i = 1; fd == -EEXIST && i < 100000; i++) {
-		append_number(end, i);
-		fd = create_new(st);
+		append_number(end, '.', i);
+		fd = create_new(&nameless, header, st);
 	}
+	if (nameless >= 0)
+		SWZ_SYSCALL(SYS_close, nameless);
 	if (fd >= 0 && replace && !per_process && end != path + length)
 		say_why_not(older);
 	return fd;
@@ -308,7 +413,7 @@ static bool name_of_mapping(uint64_t low, uint64_t high, char *name,
 	return is_named(name, file_device, file_inode);
 }
 
-/* Whether `path` names the file, or where it was moved to meanwhile. */
+/* True if `path` names the file, or where it was moved to meanwhile. */
 static bool find_name(const struct swz_file_header *file, uint64_t mapped)
 {
 	uint64_t low = (uintptr_t)file;
@@ -341,7 +446,8 @@ enum swz_file_full swz_file_name_resize(const struct swz_file_header *file,
 {
 	if (bytes > mapped && !is_allowed(bytes))
 		return SWZ_FULL_LIMIT;
-	if (!find_name(file, mapped))
+	if ((file == swz_file && swz_file_is_inherited()) ||
+	    !find_name(file, mapped))
 		return SWZ_FULL_NAME;
 	switch (SWZ_SYSCALL(SYS_truncate, path, bytes)) {
 	case 0:
@@ -355,4 +461,50 @@ enum swz_file_full swz_file_name_resize(const struct swz_file_header *file,
 	default:
 		return SWZ_FULL_NAME;
 	}
+}
+
+/* -------------------------------------------------- the summary at the end */
+
+static bool is_there(void)
+{
+	return swz_file_is_ours() && swz_file_path()[0] &&
+	       swz_config.run.root_pid;
+}
+
+/* The first process decides when all is known. */
+static void remove_unused(void)
+{
+	if (is_there() && swz_config.run.only_used &&
+	    swz_run_is_unused(swz_file_path()))
+		SWZ_SYSCALL(SYS_unlink, swz_file_path());
+}
+
+static bool is_root(void)
+{
+	const struct swz_run *run = &swz_config.run;
+
+	/* (a child may have the same number in another namespace) */
+	return is_there() && !(swz_file->flags & SWZ_FILE_FORKED) &&
+	       swz_file->pid == run->root_pid &&
+	       swz_file->process_start == run->root_start;
+}
+
+void swz_tell_end(void)
+{
+	char text[SWZ_SUMMARY_BYTES];
+	size_t length;
+
+	if (!is_root()) {
+		remove_unused();
+		return;
+	}
+	if (swz_file->flags & SWZ_FILE_TOLD ||
+	    (!swz_config.summary && !swz_config.run.only_used))
+		return;
+	/* as the profile says, though we may have been held up since */
+	swz_config.run.end_ticks = swz_file->end_ticks ? swz_file->end_ticks
+						       : swz_ticks();
+	length = swz_run_summarize(&swz_config.run, text);
+	if (length && swz_config.summary && swz_message_put_last(text, length))
+		swz_file->flags |= SWZ_FILE_TOLD;
 }

@@ -1,7 +1,7 @@
 #include "runtime/record/sampling.h"
 
-#include "runtime/record/file.h"
-#include "runtime/record/frames.h"
+#include "runtime/record/record_file.h"
+#include "runtime/record/thread.h"
 
 /* A timed call that is short counts one, a long one much less than nothing. At
  * so many points the weight becomes four times as large, or, at less than so
@@ -13,7 +13,7 @@
 #define LEAST_SCORE (-64)
 #define LONG_SCORE 8
 #define LONG_TICKS SWZ_LONG_TICKS
-/* Of so many timed calls of an edge one, at most, is long by chance. */
+/* Of so many timed calls of an edge, at most one is long by chance. */
 #define STRAY_SHARE 1024u
 /* More than this part of the estimate is too much for one of them. */
 #define STRAY_PART 8

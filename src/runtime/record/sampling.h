@@ -84,18 +84,18 @@ bool swz_sampling_see(uint64_t *start, uint64_t now);
  * those above. */
 void swz_sampling_see_callers(struct swz_thunk *frame, uint64_t start);
 
-/* What a call that none was timed in may count for others: a millisecond or so.
- */
+/* Upper bound of what a call in which none was timed may count for others: a
+ * millisecond or so. */
 #define SWZ_SAMPLE_MOST_TICKS (UINT64_C(20) * SWZ_ALONE_TICKS)
 
-/* Whether the edge leads from a context to itself: a recursion that is folded.
+/* True if the edge leads from a context to itself: a recursion that is folded.
  * What its calls take is in that context whatever they are timed as. */
 static inline bool swz_sampling_stays(const struct swz_node *node)
 {
 	return node->parent == node->context;
 }
 
-/* Whether one that has ended counts for itself alone. */
+/* True if one that has ended counts for itself alone. */
 static inline bool swz_sampling_is_long(const struct swz_node *node,
 					uint64_t start, uint64_t duration)
 {
@@ -103,7 +103,7 @@ static inline bool swz_sampling_is_long(const struct swz_node *node,
 	       !swz_sampling_stays(node);
 }
 
-/* Whether one does that is timed, stands for so many, and is among the node's
+/* True if one does that is timed, stands for so many, and is among the node's
  * ticks already. To be asked once for each. */
 bool swz_sampling_is_stray(struct swz_node *node, uint64_t weight,
 			   uint64_t duration);

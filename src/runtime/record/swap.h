@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the word was *THERE, and is VALUE now; else *there is what it is. */
+/* True if the word was *THERE, and is VALUE now; else *there is what it is. */
 static inline bool swz_swap32(uint32_t *word, uint32_t *there, uint32_t value)
 {
 	bool swapped;
@@ -21,7 +21,7 @@ static inline bool swz_swap32(uint32_t *word, uint32_t *there, uint32_t value)
 	return swapped;
 }
 
-/* Of 16 bytes, at a multiple of 16. */
+/* Swaps 16 bytes, at a multiple of 16. */
 static inline bool swz_swap_pair(uint64_t *words, const uint64_t *there,
 				 const uint64_t *values)
 {
@@ -36,7 +36,8 @@ static inline bool swz_swap_pair(uint64_t *words, const uint64_t *there,
 	return swapped;
 }
 
-/* What a handler adds meanwhile stays, too. */
+/* Adds to a word. An addition that a signal handler makes meanwhile stays,
+ * too. */
 static inline void swz_add64(uint64_t *word, uint64_t more)
 {
 	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(more) : "cc");

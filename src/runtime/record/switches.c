@@ -16,11 +16,10 @@
 #include <time.h>
 
 #include "base/syscall.h"
-#include "runtime/record/event_chunks.h"
 #include "runtime/record/chunks.h"
+#include "runtime/record/event_chunks.h"
 #include "runtime/record/events.h"
-#include "runtime/record/processor_time.h"
-#include "runtime/record/slow_stack.h"
+#include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
 
@@ -194,6 +193,7 @@ void swz_switches_begin_thread(struct swz_thread *thread)
 	swz_event_chunk_leave(s->chunk);
 	s->ring = NULL;
 	s->chunk = NULL;
+	s->unended = NULL;
 	s->taken = s->off_ns = s->lost_so_far = 0;
 	sample(&s->ticks, &s->raw_ns);
 	if (open_ring(thread, s)) {
@@ -217,6 +217,7 @@ void swz_switches_forget(struct swz_thread_cold *cold)
 		return;
 	s->ring = NULL;
 	s->chunk = NULL;
+	s->unended = NULL;
 	atomic_flag_clear(&s->busy);
 }
 
@@ -275,6 +276,7 @@ static void add(struct swz_thread *thread, struct swz_switches *s, uint64_t off,
 	records[chunk->count].off_ticks =
 		off | (s->preempted ? SWZ_SWITCH_PREEMPTED : 0);
 	records[chunk->count].on_ticks = on;
+	s->unended = on ? NULL : &records[chunk->count];
 	/* release: who sees the count sees the record */
 	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
 	thread->record->switches++;
@@ -292,11 +294,17 @@ static void take_record(struct swz_thread *thread, struct swz_switches *s,
 			s->lost_so_far;
 		s->lost_so_far = 0;
 		s->off_ns = 0;
+		s->unended = NULL;
 	} else if (header->type == PERF_RECORD_SWITCH &&
 		   header->misc & PERF_RECORD_MISC_SWITCH_OUT) {
 		s->off_ns = record->ns;
 		s->preempted = header->misc &
 			       PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	} else if (header->type == PERF_RECORD_SWITCH && s->unended) {
+		/* it has not ended after all: an exec failed, or abort() */
+		s->unended->on_ticks = ticks_at(s, record->ns, ticks, now);
+		s->unended = NULL;
+		s->off_ns = 0;
 	} else if (header->type == PERF_RECORD_SWITCH && s->off_ns) {
 		add(thread, s, ticks_at(s, s->off_ns, ticks, now),
 		    ticks_at(s, record->ns, ticks, now));
@@ -332,10 +340,8 @@ static void take(struct swz_thread *thread, struct swz_switches *s, bool last)
 		s->lost_so_far = 1;
 		thread->record->switches_lost++;
 	}
-	if (last && s->off_ns) {
+	if (last && s->off_ns && !s->unended)
 		add(thread, s, ticks_at(s, s->off_ns, ticks, now), 0);
-		s->off_ns = 0;
-	}
 	s->ticks = ticks;
 	s->raw_ns = now;
 	thread->record->switches_until = ticks;

@@ -11,17 +11,18 @@
 #include <stdatomic.h>
 
 #include "runtime/record/thread.h"
-#include "runtime/support/raw_thread.h"
+#include "runtime/support/worker_threads.h"
 
 #define SWZ_SWITCH_RING_BYTES (4ul * 4096ul)
 
-/* Of a thread, on a page of its own. */
+/* Switches of a thread, on a page of its own. */
 struct swz_switches {
 	struct perf_event_mmap_page *ring; /* NULL: there is none */
 	atomic_flag busy;                  /* somebody takes from it */
 	uint64_t taken;                    /* bytes */
-	uint64_t off_ns;      /* since when it does not run; or 0 */
-	bool preempted;       /* then */
+	uint64_t off_ns; /* since when it does not run; or 0 */
+	bool preempted;  /* then */
+	struct swz_switch_record *unended; /* that this began; or NULL */
 	uint64_t lost_so_far; /* records that were counted before the kernel
 			       * said how many there are */
 	/* one moment by both clocks: when it was last taken from */
@@ -49,11 +50,11 @@ void swz_switches_take(void *argument);
 /* The same for the calling thread, from wherever that is. */
 void swz_switches_take_now(struct swz_thread *thread);
 
-/* The same, and nothing will come after it: the thread, or the process, has
- * ended. */
+/* The same, and nothing is to come after it: the thread, or the process, ends
+ * or has ended. If it goes on nevertheless, so do its switches. */
 void swz_switches_end(struct swz_thread *thread);
 
-/* Whether it is time to. */
+/* True if it is time to. */
 static inline bool swz_switches_are_due(const struct swz_thread *thread)
 {
 	const struct swz_switches *s = thread->cold->switches;

@@ -1,24 +1,34 @@
 #ifndef SWZ_RUNTIME_RECORD_VALUES_H
 #define SWZ_RUNTIME_RECORD_VALUES_H
 
+/* Arguments and results of calls, as they are recorded. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/record/thread.h"
+#include "runtime/record/value_signatures.h"
+
+/* Profile mode: of the arguments and results of each context the last ones, and
+ * the smallest and largest of their numbers (struct swz_value_summary). A
+ * summary is a chunk of its own, which only the context's thread writes to. All
+ * are async-signal-safe. */
+
+/* Before the first thread begins, once the signatures are known. */
+enum swz_status swz_summaries_begin(void) SWZ_MUST_CHECK;
+
 /* Arguments and results, as records beside the events of their calls (see
  * swizzle/values.h). Room is taken by a compare-and-exchange, as with events;
  * a record is marked whole when it is. Memory of the program is read by way of
  * the kernel: a bad pointer is a byte in the record, and nothing else.
  * Async-signal-safe. */
 
-#include <stdbool.h>
-#include <stdint.h>
+/* Registers in a hook: SLOT holds the return address; rax, rcx, rdx, rsi, rdi,
+ * r8 and r9 lie below it in this order; vector and x87 registers are as in the
+ * program. */
 
-#include "runtime/record/signatures.h"
-#include "runtime/record/thread.h"
-
-/* What a hook has in registers: SLOT holds the return address, rax, rcx, rdx,
- * rsi, rdi, r8 and r9 lie below it in this order; vector and x87 registers are
- * as in the program. */
-
-/* Whether the checks of a call that is about to be entered hold, as far as they
- * can be decided: what cannot be read does. */
+/* True if the checks of a call that is about to be entered hold, as far as
+ * they can be decided: what cannot be read does. */
 bool swz_values_hold(struct swz_thread *thread, const struct swz_captured *c,
 		     const uint64_t *slot);
 

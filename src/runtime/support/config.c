@@ -1,13 +1,68 @@
+/* The configuration: SWIZZLE_* variables, read once before anything is planned.
+ * Texts stay where they are, in the environment that the program was started
+ * with. */
+
 #include "runtime/support/config.h"
 
 #include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "base/output_name.h"
+#include "swizzle/values.h"
+#include "base/printable.h"
+#include "base/run_summary.h"
 #include "base/syscall.h"
 #include "runtime/support/pattern.h"
-#include "runtime/support/preload.h"
-#include "swizzle/values.h"
+
+/* -------------------------------------------------------------- LD_PRELOAD */
+
+static size_t length_of_word(const char *word)
+{
+	size_t length = 0;
+
+	while (word[length] && word[length] != ':' && word[length] != ' ')
+		length++;
+	return length;
+}
+
+bool swz_is_preloaded(char **envp)
+{
+	static const char name[] = "LD_PRELOAD=";
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, sizeof(name) - 1) == 0)
+			return strstr(*envp, "libswizzle.so");
+	return false;
+}
+
+void swz_preload_split(const char *list, char *others, char *ours)
+{
+	char *end = others, separator = '\0';
+
+	if (ours)
+		*ours = '\0';
+	while (*list) {
+		size_t length = length_of_word(list);
+		char *word = end == others ? end : end + 1;
+		char behind = list[length];
+
+		memmove(word, list, length);
+		word[length] = '\0';
+		if (!strstr(word, "libswizzle.so")) {
+			if (word != end)
+				*end = separator;
+			end = word + length;
+		} else if (ours) {
+			memcpy(ours, word, length + 1);
+		}
+		separator = behind;
+		list += length + (behind != '\0');
+	}
+	*end = '\0';
+}
+
+/* --------------------------------------------------------------- SWIZZLE_* */
 
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
@@ -148,8 +203,9 @@ static const char *kept(const char *string)
 	return copy ? memcpy(copy, string, bytes) : string;
 }
 
-/* Where signatures are. A descriptor of our own is so once: a program that this
- * one executes has others of that number. */
+/* Takes the place of the signatures from the environment. A descriptor of our
+ * own is good once: a program that this one executes has others of that
+ * number. */
 static const char *take_place(const char *name)
 {
 	static char copy[64];
@@ -362,7 +418,8 @@ static enum swz_test_tactic test_tactic(const char *name)
 	return SWZ_TEST_NONE;
 }
 
-/* What is no option, but for tests. What is wrong there counts as not given. */
+/* Reads variables that are for tests only. A wrong value counts as not given.
+ */
 static void read_of_tests(struct swz_config *c)
 {
 	uint64_t own, workers, frames;
@@ -385,24 +442,30 @@ static void read_of_tests(struct swz_config *c)
 	c->own_frames = (uint32_t)frames;
 }
 
-/* "PID START SHOWN", as swizzle-run writes it. */
+/* "PID START SHOWN DEVICE INODE", as swizzle-run writes it. */
 static void read_run(struct swz_run *run)
 {
 	const char *s = text("SWIZZLE_TREE");
-	uint64_t numbers[3] = {0};
+	uint64_t numbers[5] = {0};
 
 	run->output = swz_config.output;
-	for (unsigned i = 0; s && i < 3; i++, s += *s == ' ')
+	for (unsigned i = 0; s && i < 5; i++, s += *s == ' ')
 		for (; *s >= '0' && *s <= '9'; s++)
 			numbers[i] = numbers[i] * 10 + (uint64_t)(*s - '0');
 	if (!s || *s || numbers[0] > INT32_MAX)
 		return;
 	run->root_pid = (int32_t)numbers[0];
 	run->root_start = numbers[1];
-	/* within the folder's name */
-	if (numbers[2] <=
-	    (uint64_t)(strrchr(swz_config.output, '/') + 1 - swz_config.output))
-		run->shown = (uint32_t)numbers[2];
+	run->messages_device = numbers[3];
+	run->messages_inode = numbers[4];
+	run->shown = (uint32_t)numbers[2];
+}
+
+/* Within the folder's name. */
+static void check_shown(struct swz_run *run)
+{
+	if (run->shown > strrchr(run->output, '/') + 1 - run->output)
+		run->shown = 0;
 }
 
 const char *swz_config_read(int argc, char **argv, char **envp)
@@ -415,6 +478,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->argc = argc;
 	c->argv = argv;
 	c->envp = envp;
+	read_run(&c->run); /* first: it has where messages go */
 	if (secure_mode(envp))
 		return "privileged program: not profiled";
 	problem = wrong_flag();
@@ -449,11 +513,12 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->min_size = (uint32_t)size;
 	read_of_tests(c);
 	mode = text("SWIZZLE_MODE");
-	if (mode && strcmp(mode, "profile") != 0 && strcmp(mode, "trace") != 0)
-		return "SWIZZLE_MODE: neither 'profile' nor 'trace' "
-		       "(swizzle-run has "
-		       "more modes)";
+	if (mode && strcmp(mode, "profile") != 0 &&
+	    strcmp(mode, "trace") != 0 && strcmp(mode, "count") != 0)
+		return "SWIZZLE_MODE: not 'profile', 'trace' or 'count' "
+		       "(swizzle-run has more modes)";
 	c->trace = mode && *mode == 't';
+	c->count = mode && *mode == 'c';
 	timing = text("SWIZZLE_TIMING");
 	if (timing && strcmp(timing, "exact") != 0 &&
 	    strcmp(timing, "sampled") != 0)
@@ -478,7 +543,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	problem = set_output(text("SWIZZLE_OUTPUT"));
 	if (problem)
 		return problem;
-	read_run(&c->run);
+	check_shown(&c->run);
 	c->run.only_used = c->module != NULL;
 	c->summary = flag("SWIZZLE_SUMMARY", true) && !c->quiet;
 	fresh = variable("SWIZZLE_FRESH");

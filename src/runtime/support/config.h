@@ -1,12 +1,21 @@
 #ifndef SWZ_RUNTIME_SUPPORT_CONFIG_H
 #define SWZ_RUNTIME_SUPPORT_CONFIG_H
 
-/* What the environment asks for (SWZ_* <- SWIZZLE_*), read once at start. */
-
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/run_summary.h"
+
+/* True if LD_PRELOAD names us. */
+bool swz_is_preloaded(char **envp);
+
+/* Divides a list as LD_PRELOAD has it (words between colons or spaces,
+ * ld.so(8)). Words that name other libraries go to OTHERS, which may be the
+ * list itself. The last word that names us goes to OURS (NULL: not wanted),
+ * which is empty if none does. Each has room for all of the list. */
+void swz_preload_split(const char *list, char *others, char *ours);
+
+/* The configuration (SWZ_* <- SWIZZLE_*), read once at start. */
 
 /* For tests: what all functions get that can. */
 enum swz_test_tactic {
@@ -46,6 +55,7 @@ struct swz_config {
 	uint32_t min_size;      /* bytes; 0: no limit */
 	uint64_t max_memory;    /* bytes */
 	bool sampled;           /* --timing sampled */
+	bool count;             /* -m count: calls alone, without times */
 	bool trace;             /* -m trace, and what goes with it: */
 	bool ring;              /* keep the newest events */
 	bool switches;          /* record context switches */
@@ -54,7 +64,7 @@ struct swz_config {
 	uint64_t max_size;      /* bytes of events */
 	uint64_t min_time;      /* ns; shorter calls have no events */
 	uint64_t progress_after_ms; /* for tests; see
-				       src/runtime/support/progress.h */
+				       src/runtime/support/message.h */
 	bool follow;
 	bool imports;       /* time calls through the GOT, too */
 	bool imports_dlsym; /* and through what dlsym returns */
@@ -69,7 +79,8 @@ struct swz_config {
 				       */
 	uint32_t own_thunks; /* for tests; see src/runtime/hooks/thread_thunks.c
 			      */
-	uint32_t own_frames; /* the same; see src/runtime/hooks/followers.c */
+	uint32_t own_frames; /* the same; see src/runtime/hooks/thread_thunks.c
+			      */
 	bool cache;          /* plans, in a directory of the user's */
 	const char *cache_home; /* XDG_CACHE_HOME */
 	const char *home;

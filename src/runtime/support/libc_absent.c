@@ -1,11 +1,11 @@
-/* What libcapstone.a refers to and never calls here: its default allocators
- * (swz_decoder_new replaces them before anything is allocated), its text output
- * (the printers are left out; version 5 has messages, too), the sorting of
- * tables that only cs_regs_access() reads, and what _FORTIFY_SOURCE makes of
- * some functions, for a library that was built with it. Hidden stand-ins keep
- * these references, and with them any chance of a call, away from the program's
- * libc. For libswizzle.so alone: linked into an ordinary program, they would be
- * its malloc. */
+/* Functions that libcapstone.a refers to and never calls here: its default
+ * allocators (swz_decoder_new replaces them before anything is allocated), its
+ * text output (the printers are left out; version 5 has messages, too), the
+ * sorting of tables that only cs_regs_access() reads, and what _FORTIFY_SOURCE
+ * makes of some functions, for a library that was built with it. Hidden
+ * stand-ins keep these references, and with them any chance of a call, away
+ * from the program's libc. For libswizzle.so alone: linked into an ordinary
+ * program, they would be its malloc. */
 
 #include <stdarg.h>
 #include <stddef.h>

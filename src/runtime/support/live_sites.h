@@ -1,21 +1,37 @@
 #ifndef SWZ_RUNTIME_SUPPORT_LIVE_SITES_H
 #define SWZ_RUNTIME_SUPPORT_LIVE_SITES_H
 
-/* What is written into code, and what was there before. Into code that threads
- * may be executing it is written, and taken out again, not by us, but by the
- * controller, which has stopped them (base/control.h). */
+/* Writes into code that threads may be executing. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/control.h"
 
+/* Changes so many bytes of code at once, though they may span two pages and
+ * other threads run: each thread executes either what was there or what is new,
+ * never a part of both. Pages with the new bytes are put in the place of the
+ * old ones by one system call, during which no thread finds any page there.
+ *
+ * Where a thread may be within what was there, it must be one instruction. No
+ * other may write into these pages meanwhile. Where the file has just what is
+ * wanted, its pages are mapped, as before anything was patched.
+ *
+ * False: the pages are not private code, or the system refuses; nothing has
+ * changed. No libc; async-signal-safe. */
+bool swz_code_replace(uint64_t address, const uint8_t *bytes, unsigned length);
+
+/* Sites: bytes that are written into code, and the ones that were there
+ * before. Into code that threads may be executing they are written, and taken
+ * out again, not by us, but by the controller, which has stopped them
+ * (base/control.h). */
+
 extern struct swz_control swizzle_control;
 
 /* No function's number. */
 #define SWZ_NO_HOST UINT32_MAX
 
-/* Whether functions' hooks are for the controller to write at present, in all
+/* True if functions' hooks are for the controller to write at present, in all
  * code: what stays (SWZ_SITE_STAYS) is written all the same. */
 static inline bool swz_live_sites_are_native(void)
 {
@@ -24,13 +40,13 @@ static inline bool swz_live_sites_are_native(void)
 	       SWZ_CODE_NATIVE;
 }
 
-/* Whether no function has ever been hooked: then no thunk is on any stack. */
+/* True if no function has ever been hooked: then no thunk is on any stack. */
 static inline bool swz_live_sites_none_yet(void)
 {
 	return swz_live_sites_are_native() && !swizzle_control.was_hooked;
 }
 
-/* Whether all hooks are in the code: none is out, nor yet to come, nor on its
+/* True if all hooks are in the code: none is out, nor yet to come, nor on its
  * way. */
 static inline bool swz_live_sites_are_written(void)
 {
@@ -47,8 +63,8 @@ static inline bool swz_live_sites_are_written(void)
 /* Begins the table anew. False: there is no memory, and it has no room. */
 bool swz_live_sites_begin(void);
 
-/* Whether so many bytes lie in one page. Others are not written at once. */
-static inline bool swz_live_site_is_whole(uint64_t address, unsigned bytes)
+/* True if so many bytes lie in one page. Others are not written at once. */
+static inline bool swz_live_site_in_one_page(uint64_t address, unsigned bytes)
 {
 	return address / 4096 == (address + bytes - 1) / 4096;
 }
@@ -73,7 +89,13 @@ uint32_t swz_live_sites_functions(uint32_t count);
 /* Adds code of ours outside the library. */
 void swz_live_sites_code(const void *start, uint64_t bytes);
 
-/* Those at addresses from start to end: their module has gone, or is back. */
+/* Notes that the module of the addresses from start to end has gone, or is
+ * back. */
 void swz_live_sites_gone(uint64_t start, uint64_t end, bool gone);
+
+/* Restores the sites that last (SWZ_SITE_LASTS), when nothing is hooked any
+ * more and no other is about to change code. Counts in swizzle_control.lasting
+ * the jumps that it has to leave: they lead past their hooks. */
+void swz_lasting_sites_restore(void);
 
 #endif

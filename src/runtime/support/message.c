@@ -1,51 +1,62 @@
+/* Lines of text without libc and without memory that is allocated. Standard
+ * error is noted at the start: if the program has put another file there since,
+ * nothing is written to it. */
+
 #include "runtime/support/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "swizzle/refusal.h"
+#include "base/printable.h"
 #include "base/syscall.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
 
-/* What was stderr at the start. A server's child that serves a connection often
- * has that in its place, and a line of ours would be part of the answer. */
-static struct {
-	bool open;
-	dev_t device;
-	ino_t number;
-	char name[256]; /* of a terminal or a file */
-} at_start;
+/* ------------------------------------------------------------------- lines */
 
+/* Standard error of swizzle-run, or without it of this program. A server's
+ * child that serves a connection often has that in its place, and a line of
+ * ours would be part of the answer. A shell may execute a program with a file
+ * in its place. */
+static struct {
+	uint64_t device, inode;
+	char name[256]; /* of a terminal or a file; none if it is not open now
+			 */
+} ours;
 static bool lost;
 
 #define PATIENCE_NS 100000000
+
+static bool is_ours(int fd, struct stat *now)
+{
+	return SWZ_SYSCALL(SYS_fstat, fd, now) == 0 &&
+	       now->st_dev == ours.device && now->st_ino == ours.inode;
+}
 
 void swz_message_begin(void)
 {
 	struct stat now;
 
-	if (SWZ_SYSCALL(SYS_fstat, 2, &now) != 0)
-		return;
-	at_start.open = true;
-	at_start.device = now.st_dev;
-	at_start.number = now.st_ino;
-	if (swz_config.summary &&
+	ours.device = swz_config.run.messages_device;
+	ours.inode = swz_config.run.messages_inode;
+	if (!swz_config.run.root_pid && SWZ_SYSCALL(SYS_fstat, 2, &now) == 0) {
+		ours.device = now.st_dev;
+		ours.inode = now.st_ino;
+	}
+	if (swz_config.summary && is_ours(2, &now) &&
 	    (S_ISCHR(now.st_mode) || S_ISREG(now.st_mode)))
-		(void)SWZ_SYSCALL(SYS_readlink, "/proc/self/fd/2",
-				  at_start.name, sizeof(at_start.name) - 1);
-}
-
-static bool is_what_it_was(int fd)
-{
-	struct stat now;
-
-	return at_start.open && SWZ_SYSCALL(SYS_fstat, fd, &now) == 0 &&
-	       now.st_dev == at_start.device && now.st_ino == at_start.number;
+		(void)SWZ_SYSCALL(SYS_readlink, "/proc/self/fd/2", ours.name,
+				  sizeof(ours.name) - 1);
 }
 
 void swz_line_start(struct swz_line *line)
@@ -83,13 +94,18 @@ void swz_line_start_listed(struct swz_line *line)
 void swz_line_string(struct swz_line *line, const char *string)
 {
 	while (*string) {
-		if (line->length == sizeof(line->text) - 1) {
+		bool shown;
+		size_t size = swz_character(string, SIZE_MAX, &shown);
+
+		if (line->length + size > sizeof(line->text) - 1) {
 			if (!line->listed)
 				return;
 			lost = !write_all(line, 1) || lost;
 			line->length = 0;
 		}
-		line->text[line->length++] = *string++;
+		for (size_t i = 0; i < (shown ? size : 1); i++)
+			line->text[line->length++] = shown ? string[i] : '?';
+		string += size;
 	}
 }
 
@@ -129,14 +145,12 @@ void swz_line_column(struct swz_line *line, unsigned column)
 /* Whoever reads the other end of a pipe or socket may read nothing until the
  * program has ended, which would never be the case. (A terminal that ^S has
  * stopped goes on when its user wants.) */
-static bool takes_more(int fd)
+static bool takes_more(int fd, const struct stat *now)
 {
 	struct pollfd one = {.fd = fd, .events = POLLOUT};
 	struct timespec left = {0, PATIENCE_NS};
-	struct stat now;
 
-	if (SWZ_SYSCALL(SYS_fstat, fd, &now) == 0 && !S_ISFIFO(now.st_mode) &&
-	    !S_ISSOCK(now.st_mode))
+	if (!S_ISFIFO(now->st_mode) && !S_ISSOCK(now->st_mode))
 		return true;
 	/* (a filter of the program's may forbid to ask) */
 	return SWZ_SYSCALL(SYS_ppoll, &one, 1, &left, NULL, 8) != 0;
@@ -150,17 +164,18 @@ static bool write_message(const char *text, size_t length, int fd)
 {
 	const struct timespec no_time = {0, 0};
 	uint64_t all = BIT_OF(SIGPIPE) | BIT_OF(SIGXFSZ) | BIT_OF(SIGTTOU);
-	uint64_t ours = all & ~BIT_OF(SIGTTOU), before, theirs = 0;
+	uint64_t taken = all & ~BIT_OF(SIGTTOU), before, theirs = 0;
+	struct stat now;
 	bool written;
 
-	if (!is_what_it_was(fd) || !takes_more(fd) ||
+	if (!is_ours(fd, &now) || !takes_more(fd, &now) ||
 	    SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, 8) != 0)
 		return false;
 	SWZ_SYSCALL(SYS_rt_sigpending, &theirs, 8);
-	ours &= ~theirs;
+	taken &= ~theirs;
 	written = write_text(text, length, fd);
 	if (!written)
-		SWZ_SYSCALL(SYS_rt_sigtimedwait, &ours, NULL, &no_time, 8);
+		SWZ_SYSCALL(SYS_rt_sigtimedwait, &taken, NULL, &no_time, 8);
 	SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, 8);
 	return written;
 }
@@ -172,8 +187,8 @@ bool swz_message_put_last(const char *text, size_t length)
 	long fd = 2;
 
 	if (SWZ_SYSCALL(SYS_fcntl, 2, F_GETFD) == -EBADF)
-		fd = at_start.name[0] == '/'
-			     ? SWZ_SYSCALL(SYS_open, at_start.name,
+		fd = ours.name[0] == '/'
+			     ? SWZ_SYSCALL(SYS_open, ours.name,
 					   O_WRONLY | O_APPEND | O_NOCTTY |
 						   O_NONBLOCK | O_CLOEXEC)
 			     : -1;
@@ -183,7 +198,7 @@ bool swz_message_put_last(const char *text, size_t length)
 	return written;
 }
 
-/* What is said in a process that ran already is for who has attached: the
+/* In a process that ran already, messages are for who has attached: the
  * program's stderr is not ours. */
 static void tell_controller(const struct swz_line *line)
 {
@@ -231,4 +246,135 @@ void swz_say(const char *a, const char *b, const char *c)
 	if (c)
 		swz_line_string(&line, c);
 	swz_line_write(&line);
+}
+
+/* ----------------------------------------------------------------- reasons */
+
+void swz_refusals_print(const uint32_t *counts, unsigned except,
+			const char *indent)
+{
+	struct swz_line line;
+
+	for (unsigned i = SWZ_PATCHED + 1; i < SWZ_REFUSAL_COUNT; i++) {
+		if (!counts[i] || i == except)
+			continue;
+		swz_line_start_listed(&line);
+		swz_line_string(&line, indent);
+		swz_line_number(&line, counts[i]);
+		swz_line_column(&line, 14);
+		swz_line_string(&line, swz_refusal_text(i));
+		swz_line_list(&line);
+	}
+}
+
+/* ---------------------------------------------------------------- progress */
+
+#define AGAIN_AFTER_NS 100000000u
+#define NAME_BYTES 40
+
+static struct {
+	bool shown; /* at all */
+	uint64_t total;
+	uint64_t before; /* of the modules that are done */
+	uint64_t bytes;  /* of this one */
+	const char *name;
+	uint64_t next_ns; /* when to draw */
+	unsigned width;   /* of what is on the terminal */
+} progress;
+
+/* In the background the line would be in the way of what is in front, and may
+ * stop the process (stty tostop). */
+static bool is_in_front(void)
+{
+	int32_t group = 0;
+
+	return SWZ_SYSCALL(SYS_ioctl, 2, TIOCGPGRP, &group) == 0 &&
+	       group == SWZ_SYSCALL(SYS_getpgid, 0);
+}
+
+void swz_progress_begin(uint64_t bytes)
+{
+	memset(&progress, 0, sizeof(progress));
+	progress.shown = bytes && !swz_config.quiet && !swz_config.attached &&
+			 is_in_front();
+	progress.total = bytes;
+	if (progress.shown)
+		progress.next_ns = swz_sys_monotonic_ns() +
+				   swz_config.progress_after_ms * 1000000;
+}
+
+static void put(char *line, unsigned *length, const char *text, unsigned most)
+{
+	while (*text) {
+		bool shown;
+		size_t size = swz_character(text, SIZE_MAX, &shown);
+
+		if (size > most)
+			return;
+		for (size_t i = 0; i < (shown ? size : 1); i++)
+			line[(*length)++] = shown ? text[i] : '?';
+		most -= (unsigned)size;
+		text += size;
+	}
+}
+
+static void draw(unsigned percent)
+{
+	char line[128] = "\r";
+	char digits[] = {(char)('0' + percent / 10), (char)('0' + percent % 10),
+			 '\0'};
+	unsigned length = 1;
+
+	put(line, &length, "swizzle: planning: ", 20);
+	put(line, &length, digits + (percent < 10), 2);
+	put(line, &length, " % (", 4);
+	put(line, &length, progress.name, NAME_BYTES);
+	put(line, &length, ")", 1);
+	if (length > progress.width)
+		progress.width = length;
+	while (length < progress.width)
+		line[length++] = ' ';
+	SWZ_SYSCALL(SYS_write, 2, line, length);
+}
+
+void swz_progress_percent(unsigned percent)
+{
+	uint64_t now;
+
+	if (!progress.shown || !progress.bytes)
+		return;
+	now = swz_sys_monotonic_ns();
+	if (now < progress.next_ns)
+		return;
+	progress.next_ns = now + AGAIN_AFTER_NS;
+	percent = (unsigned)((progress.before * 100 +
+			      progress.bytes * percent) /
+			     progress.total);
+	draw(percent < 99 ? percent : 99);
+}
+
+void swz_progress_module(const char *path, uint64_t bytes)
+{
+	const char *slash = strrchr(path, '/');
+
+	progress.before += progress.bytes;
+	progress.bytes = bytes;
+	if (!bytes)
+		return;
+	progress.name = slash ? slash + 1 : path;
+	swz_progress_percent(0);
+}
+
+void swz_progress_end(void)
+{
+	char line[128];
+	unsigned length = progress.width;
+
+	if (length) {
+		memset(line, ' ', length + 1);
+		line[0] = line[length] = '\r';
+		SWZ_SYSCALL(SYS_write, 2, line, length + 1);
+	}
+	progress.shown = false;
+	progress.width = 0;
 }

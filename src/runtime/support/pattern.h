@@ -21,14 +21,14 @@ struct swz_pattern {
  * none (also of a list of NULL). */
 bool swz_patterns_next(const char **list, struct swz_pattern *pattern);
 
-/* Which patterns of a list have matched anything: a bit for each, in their
- * order. Of more than so many nothing is known. */
+/* Patterns of a list that have matched anything: a bit for each, in their
+ * order. Patterns behind the last bit are not noted. */
 #define SWZ_PATTERNS_NOTED 512u
 struct swz_pattern_hits {
 	uint64_t bits[SWZ_PATTERNS_NOTED / 64];
 };
 
-/* Whether it matches any of the texts, whatever it says of them. */
+/* True if it matches any of the texts, whatever it says of them. */
 bool swz_pattern_matches(const struct swz_pattern *pattern,
 			 const char *const *texts, unsigned count);
 
@@ -37,14 +37,14 @@ enum swz_pattern_found {
 	SWZ_PATTERN_EXCLUDES = 2 /* one with a '!' */
 };
 
-/* What of the list matches any of the texts, the names of one thing: enum
- * swz_pattern_found. Notes which patterns do, unless HITS is NULL. */
+/* Finds the patterns of the list that match any of the texts, the names of one
+ * thing: enum swz_pattern_found. Notes which do, unless HITS is NULL. */
 unsigned swz_patterns_find(const char *list, const char *const *texts,
 			   unsigned count, struct swz_pattern_hits *hits);
 
 bool swz_patterns_any_positive(const char *list);
 
-/* Whether the list names a thing of whose names that was found. Of a list of
+/* True if the list names a thing for whose names that was found. A list of
  * NULL: false. */
 bool swz_patterns_decide(const char *list, unsigned found);
 

@@ -1,26 +1,219 @@
-/* Nothing that plans uses thread-local storage. A thread that wakes up late
- * finds that there is nothing left to do; nobody waits for it. */
+/* Threads of the library's own. libc knows none of them, so none may call libc.
+ * All block all signals: one that took a signal would take it from the program.
+ */
 
 #include "runtime/support/worker_threads.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/support/aside.h"
-#include "runtime/support/raw_thread.h"
 #include "runtime/support/config.h"
+#include "runtime/support/scratch_memory.h"
+#include "thunks/relocate.h"
+
+/* --------------------------------------------- a thread beside the program */
+
+/* Thread-local storage as glibc and its linker lay it out (variant II of Ulrich
+ * Drepper's "ELF Handling For Thread-Local Storage"): the control block begins
+ * at the thread pointer, with its own address at 0 and at 16, and the variables
+ * of modules that are there from the start lie below it, at the same distance
+ * in all threads. Ours are among those (-ftls-model=initial-exec). So zeros
+ * around a pointer of our own will do; variables of others are never read. */
+
+#define OWN_STACK_BYTES (UINT64_C(960) << 10)
+#define PAGE UINT64_C(4096)
+#define ABOVE (UINT64_C(16) << 10) /* the thread pointer, and that */
+
+struct control_block {
+	void *self;
+	void *vector;
+	void *thread;
+	uint64_t rest[2];
+	uint64_t stack_guard, pointer_guard;
+};
+
+static long clone_thread(char *stack_top, struct swz_own_thread *thread,
+			 struct control_block *block, void (*function)(void))
+{
+	long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+		     CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID |
+		     CLONE_CHILD_CLEARTID | CLONE_SETTLS | CLONE_UNTRACED;
+	register long r10 __asm__("r10") = (long)&thread->alive;
+	register long r8 __asm__("r8") = (long)block;
+	long result;
+
+	__asm__ volatile(
+		"syscall\n\t"
+		"test %%rax, %%rax\n\t"
+		"jnz 1f\n\t"
+		"xor %%ebp, %%ebp\n\t"
+		"call *%[function]\n\t"
+		"xor %%edi, %%edi\n\t"
+		"mov %[exit], %%eax\n\t"
+		"syscall\n"
+		"1:"
+		: "=a"(result)
+		: "a"(SYS_clone), "D"(flags), "S"(stack_top),
+		  "d"(&thread->alive), "r"(r10),
+		  "r"(r8), [function] "r"(function), [exit] "i"(SYS_exit)
+		: "rcx", "r11", "memory");
+	return result;
+}
+
+long swz_own_thread_start(struct swz_own_thread *thread, void (*function)(void),
+			  uint64_t below)
+{
+	const struct control_block *here = __builtin_thread_pointer();
+	struct control_block *block;
+	char *memory;
+	long tid;
+
+	below = (below + PAGE - 1) & -PAGE;
+	thread->bytes = OWN_STACK_BYTES + below + ABOVE;
+	memory = swz_sys_mmap(NULL, thread->bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			      0);
+	if (!memory)
+		return -ENOMEM;
+	if (swz_sys_mprotect(memory, PAGE, PROT_NONE) != 0) {
+		swz_sys_munmap(memory, thread->bytes);
+		return -ENOMEM;
+	}
+	block = (struct control_block *)(void *)(memory + thread->bytes -
+						 ABOVE);
+	block->self = block->thread = block;
+	block->stack_guard = here->stack_guard;
+	block->pointer_guard = here->pointer_guard;
+	thread->memory = memory;
+	tid = clone_thread((char *)block - below - 64, thread, block, function);
+	if (tid < 0) {
+		swz_sys_munmap(memory, thread->bytes);
+		thread->memory = NULL;
+		return tid;
+	}
+	thread->tid = (int32_t)tid;
+	thread->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	return 0;
+}
+
+bool swz_own_thread_lives(const struct swz_own_thread *thread)
+{
+	/* acquire: the kernel clears it when the thread is off its stack */
+	return atomic_load_explicit(&thread->alive, memory_order_acquire) &&
+	       thread->pid == (int32_t)SWZ_SYSCALL(SYS_getpid);
+}
+
+void swz_own_thread_free(struct swz_own_thread *thread)
+{
+	if (thread->memory)
+		swz_sys_munmap(thread->memory, thread->bytes);
+	thread->memory = NULL;
+}
+
+/* --------------------------------------------------- a thread for planning */
+
+/* The number behind `name` in the process's status; -1 if that is not to be
+ * found out. */
+static int status_of(const char *status, const char *name)
+{
+	const char *at = strstr(status, name);
+
+	if (!at)
+		return -1;
+	at += strlen(name);
+	while (*at == '\t' || *at == ' ')
+		at++;
+	return *at >= '0' && *at <= '9' ? *at - '0' : -1;
+}
+
+bool swz_raw_threads_may_be(void)
+{
+	char status[4096];
+	long fd = SWZ_SYSCALL(SYS_open, "/proc/self/status",
+			      O_RDONLY | O_CLOEXEC);
+	long n;
+
+	if (fd < 0)
+		return false;
+	n = SWZ_SYSCALL(SYS_read, fd, status, sizeof(status) - 1);
+	SWZ_SYSCALL(SYS_close, fd);
+	status[n > 0 ? n : 0] = '\0';
+	return status_of(status, "\nTracerPid:") == 0 &&
+	       status_of(status, "\nSeccomp:") == 0;
+}
+
+/* Returns in the caller only. */
+static long make(char *stack_top, _Atomic uint32_t *alive,
+		 void (*function)(void *), void *argument)
+{
+	long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+		     CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID |
+		     CLONE_CHILD_CLEARTID | CLONE_UNTRACED;
+	register long r10 __asm__("r10") = (long)alive;
+	register long r8 __asm__("r8") = 0;
+	long result;
+
+	if (swz_system_calls_end)
+		return -EPERM;
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "mov %[argument], %%rdi\n\t"
+			 "call *%[function]\n\t"
+			 "xor %%edi, %%edi\n\t"
+			 "mov %[exit], %%eax\n\t"
+			 "syscall\n"
+			 "1:"
+			 : "=a"(result)
+			 : "a"(SYS_clone), "D"(flags), "S"(stack_top),
+			   "d"(alive), "r"(r10),
+			   "r"(r8), [argument] "r"(argument),
+			   [function] "r"(function), [exit] "i"(SYS_exit)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+bool swz_raw_thread_start(struct swz_raw_thread *thread, char *stack_top,
+			  void (*function)(void *), void *argument)
+{
+	thread->id = make(stack_top, &thread->alive, function, argument);
+	return thread->id > 0;
+}
+
+void swz_raw_thread_wait(struct swz_raw_thread *thread)
+{
+	long process = SWZ_SYSCALL(SYS_getpid);
+	uint32_t alive;
+
+	/* not private to the process: as the kernel wakes */
+	while ((alive = atomic_load(&thread->alive)) != 0)
+		SWZ_SYSCALL(SYS_futex, &thread->alive, FUTEX_WAIT, alive, NULL);
+	for (unsigned i = 0; i < 10000; i++) {
+		if (SWZ_SYSCALL(SYS_tgkill, process, thread->id, 0) == -ESRCH)
+			break;
+		SWZ_SYSCALL(SYS_sched_yield);
+	}
+}
+
+/* ---------------------------------------------------------- a team of them */
+
+/* Nothing that plans uses thread-local storage. A thread that wakes up late
+ * finds that there is nothing left to do; nobody waits for it. */
 
 /* For each so many bytes one more thread: to start it costs as much as planning
  * a tenth of that. */
 #define BYTES_EACH (UINT64_C(1) << 20)
 #define STACK_BYTES (UINT64_C(128) << 10)
-#define PAGE 4096
 
 struct helper {
 	char *stack;
@@ -120,7 +313,7 @@ static bool add_helper(void)
 	struct helper *h = &workers.helpers[workers.helper_count];
 	uintptr_t member = workers.helper_count + 1;
 
-	h->stack = swz_map_aside(STACK_BYTES, PROT_READ | PROT_WRITE,
+	h->stack = swz_map_far(STACK_BYTES, PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 				 -1);
 	if (!h->stack)
@@ -204,4 +397,16 @@ void swz_workers_end(void)
 		swz_sys_munmap(workers.helpers[i].stack, STACK_BYTES);
 	}
 	workers.helper_count = 0;
+}
+
+/* ------------------------------------------------------ a decoder for each */
+
+bool swz_decoders_new(struct swz_decoders *decoders)
+{
+	for (unsigned i = 0; i < swz_workers_members(); i++) {
+		decoders->of[i] = swz_decoder_new(swz_scratch_alloc);
+		if (!decoders->of[i])
+			return false;
+	}
+	return true;
 }

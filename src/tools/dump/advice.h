@@ -1,12 +1,40 @@
 #ifndef SWZ_TOOLS_DUMP_ADVICE_H
 #define SWZ_TOOLS_DUMP_ADVICE_H
 
-/* What would make a report say more: the names of stripped modules, and the
- * mode that names the functions of scripts. */
+/* Which Debian package has the debug file of a module, as far as dpkg, apt-file
+ * and apt-cache know: they are asked on this machine only, and for a second at
+ * most. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "profile/formats/formats.h"
-#include "tools/dump/debug_package.h"
-#include "tools/dump/options.h"
+#include "tools/dump/dump_options.h"
+
+/* --- packages with debug information ------------------------------------- */
+
+struct swz_debug_package {
+	char *path;   /* the module's */
+	char *owner;  /* the package that the module is of; NULL: unknown */
+	char *source; /* its source package, if that has another name */
+	char *exact;  /* that of its debug file; NULL: unknown */
+	bool has_no_owner; /* dpkg knows of no package */
+};
+
+/* Zero-initialised: nothing was asked for. */
+struct swz_debug_packages {
+	struct swz_debug_package *items;
+	size_t count;
+	size_t capacity;
+	int64_t asked_ns; /* how long the answers have taken */
+};
+void swz_debug_packages_free(struct swz_debug_packages *packages);
+
+/* --- advice -------------------------------------------------------------- */
+
+/* What would make a report say more: the names of stripped modules, and the
+ * mode that names the functions of scripts. */
 
 struct swz_dump_advice {
 	struct swz_dump_shown *functions; /* by the catalog's index */
@@ -33,6 +61,10 @@ void swz_dump_advice_find(struct swz_dump_advice *advice,
 			  struct swz_catalog *catalog,
 			  const struct swz_dump_options *options,
 			  struct swz_writer *writer);
+
+/* "PATH is Python 3.13", to be freed: of an interpreter in the profiles whose
+ * scripts cannot be read though those of another version can. NULL: none. */
+char *swz_dump_unread_version(struct swz_catalog *catalog);
 
 /* Says them on stderr. */
 void swz_dump_advice_say(const struct swz_dump_advice *advice);

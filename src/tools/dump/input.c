@@ -1,24 +1,378 @@
-/* A file that cannot be read is left out; the others are shown all the same. */
-
 #include "tools/dump/input.h"
 
+#include <dirent.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "base/file_bound.h"
+#include "base/printable.h"
+#include "util/memory.h"
+#include "util/output.h"
 #include "profile/file/events.h"
-#include "profile/file/kind.h"
-#include "profile/file/process_choice.h"
-#include "profile/file/writer.h"
-#include "profile/support/memory.h"
-#include "profile/support/output.h"
-#include "profile/support/progress.h"
-#include "tools/dump/message.h"
-#include "tools/dump/pairs.h"
-#include "tools/dump/same_process.h"
+#include "profile/file/inputs.h"
+#include "profile/names/catalog.h"
+#include "tools/dump/destination.h"
+#include "tools/dump/dump_options.h"
+
+/* --- counts and samples of one run --------------------------------------- */
+
+/* Of one process the samples of one process are wanted; of several, those of
+ * all: which process of one run is which of the other is not known. */
+
+static bool has_samples(const struct swz_profile *profile)
+{
+	return profile->header.flags & SWZ_FILE_SAMPLES;
+}
+
+static bool is_sum(const struct swz_profile *profile)
+{
+	return profile->header.flags & SWZ_FILE_MERGED;
+}
+
+/* Whether SAMPLES are of the run that COUNTS are of. */
+static bool is_pair(const struct swz_profile *samples,
+		    const struct swz_profile *counts)
+{
+	const struct swz_file_header *first = &samples->header;
+	const struct swz_file_header *second = &counts->header;
+
+	if (!has_samples(samples) || has_samples(counts) || !first->counts_pid)
+		return false;
+	if (is_sum(samples) || is_sum(counts)) /* of many runs */
+		return is_sum(samples) && is_sum(counts) &&
+		       second->flags & SWZ_FILE_COUNTS;
+	return first->counts_pid == second->root_pid &&
+	       first->counts_start == second->root_start;
+}
+
+static bool is_root(const struct swz_profile *profile)
+{
+	return is_sum(profile) ||
+	       profile->header.pid == profile->header.root_pid;
+}
+
+static void add_pair(struct swz_dump_input *input, struct swz_profile *samples)
+{
+	swz_grow(&input->samples, &input->sample_capacity, input->sample_count,
+		 sizeof(struct swz_profile *));
+	input->samples[input->sample_count++] = samples;
+}
+
+static bool is_other_half(const struct swz_dump_input *input, size_t index)
+{
+	size_t i;
+
+	for (i = 0; i < input->count; i++)
+		if (is_pair(input->profiles[index], input->profiles[i]))
+			return true;
+	return false;
+}
+
+/* Takes profiles with samples out of the input, whose other half is there. */
+static void dump_take_pairs(struct swz_dump_input *input)
+{
+	size_t i = 0;
+
+	while (i < input->count) {
+		if (!is_other_half(input, i)) {
+			i++;
+			continue;
+		}
+		add_pair(input, input->profiles[i]);
+		input->count--;
+		memmove(&input->profiles[i], &input->profiles[i + 1],
+			(input->count - i) * sizeof(struct swz_profile *));
+	}
+}
+
+static void read_pair(struct swz_dump_input *input, const char *path,
+		      const struct swz_profile *counts)
+{
+	struct swz_profile *samples;
+	struct swz_error error;
+
+	(void)swz_wait_for_sampler(path);
+	if (swz_profile_read(path, &samples, &error) != SWZ_OK)
+		return;
+	if (is_pair(samples, counts) && (input->count > 1 || is_root(samples)))
+		add_pair(input, samples);
+	else
+		swz_profile_free(samples);
+}
+
+static void find_beside(struct swz_dump_input *input,
+			const struct swz_profile *counts)
+{
+	const char *base = swz_base_name(counts->name);
+	char *directory = swz_print("%.*s", (int)(base - counts->name),
+				    counts->name);
+	char *prefix = swz_print("%s.samples", base);
+	DIR *entries = opendir(*directory ? directory : ".");
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		const char *rest = entry->d_name + strlen(prefix);
+		char *path;
+
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
+		    (*rest && *rest != '.'))
+			continue;
+		path = swz_print("%s%s", directory, entry->d_name);
+		read_pair(input, path, counts);
+		free(path);
+	}
+	if (entries)
+		closedir(entries);
+	free(prefix);
+	free(directory);
+}
+
+void swz_dump_find_beside(struct swz_dump_input *input)
+{
+	size_t i;
+
+	if (input->sample_count)
+		return;
+	for (i = 0; i < input->count; i++)
+		if (!has_samples(input->profiles[i]) &&
+		    (input->profiles[i]->header.root_pid ||
+		     is_sum(input->profiles[i])) &&
+		    is_root(input->profiles[i]))
+			find_beside(input, input->profiles[i]);
+}
+
+bool swz_dump_is_pair(const struct swz_dump_input *samples,
+		      const struct swz_dump_input *counts)
+{
+	size_t i, j;
+
+	for (i = 0; i < samples->count; i++)
+		for (j = 0; j < counts->count; j++)
+			if (is_pair(samples->profiles[i], counts->profiles[j]))
+				return true;
+	return false;
+}
+
+void swz_dump_find_pairs(struct swz_dump_input *input,
+			 const struct swz_dump_options *options)
+{
+	const char *what;
+	bool counts;
+
+	if (!options->own_times)
+		swz_dump_find_beside(input);
+	if (!input->sample_count || options->own_times || options->quiet)
+		return;
+	what = swz_dump_not_of_times(options, true);
+	counts = input->count &&
+		 input->profiles[0]->header.flags & SWZ_FILE_COUNTS;
+	if (what && counts)
+		swz_dump_complain("counts without times: %s has no times for "
+				  "%s",
+				  input->samples[0]->name, what);
+	else if (what)
+		swz_dump_complain("the times are the recorded ones: %s has "
+				  "none for %s",
+				  input->samples[0]->name, what);
+	else
+		swz_dump_complain("times are from %s%s; --no-times shows %s",
+				  input->samples[0]->name,
+				  input->sample_count > 1 ? " and others" : "",
+				  counts ? "counts alone"
+					 : "the recorded ones");
+}
+
+/* --- each process once --------------------------------------------------- */
+
+/* Each profile is one source, and a sum has those of the profiles that it is
+ * of. They are sorted, so that equal ones stand beside each other. */
+
+/* A process is to count once, though several of the files that were given have
+ * it: a file that is given twice, a copy, a snapshot beside the profile, a sum
+ * (--merge-into) beside what it is of. */
+
+struct source {
+	uint64_t process_start, start_realtime_ns;
+	uint32_t pid;
+	bool samples; /* -m both: beside the counts of the same process */
+	uint32_t at;  /* in the input */
+};
+
+enum fate { COUNTS, COUNTS_TWICE, LEFT_OUT };
+
+struct sources {
+	struct source *items;
+	size_t count, capacity;
+};
+
+static void add_source(struct sources *sources, struct source source)
+{
+	swz_grow(&sources->items, &sources->capacity, sources->count,
+		 sizeof(*sources->items));
+	sources->items[sources->count++] = source;
+}
+
+static void add_profile(struct sources *sources,
+			const struct swz_profile *profile, size_t at)
+{
+	const struct swz_file_header *header = &profile->header;
+	struct source source = {.samples = header->flags & SWZ_FILE_SAMPLES,
+				.at = (uint32_t)at,
+				.pid = (uint32_t)header->pid,
+				.process_start = header->process_start,
+				.start_realtime_ns = header->start_realtime_ns};
+	size_t i;
+
+	if (!is_sum(profile)) {
+		add_source(sources, source);
+		return;
+	}
+	for (i = 0; i < profile->source_count; i++) {
+		const struct swz_merged_record *of = &profile->sources[i];
+
+		source.pid = of->pid;
+		source.process_start = of->process_start;
+		source.start_realtime_ns = of->start_realtime_ns;
+		add_source(sources, source);
+	}
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* 0: the same process. */
+static int compare_process(const struct source *a, const struct source *b)
+{
+	int order = ORDER(a->start_realtime_ns, b->start_realtime_ns);
+
+	order = order ? order : ORDER(a->process_start, b->process_start);
+	order = order ? order : ORDER(a->pid, b->pid);
+	return order ? order : ORDER(a->samples, b->samples);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct source *a = left, *b = right;
+	int order = compare_process(a, b);
+
+	return order ? order : ORDER(a->at, b->at);
+}
+
+static void sort(struct sources *sources)
+{
+	if (sources->count > 1)
+		qsort(sources->items, sources->count, sizeof(*sources->items),
+		      compare);
+}
+
+/* Which of the same process has more of it: the whole, and the later. */
+static uint64_t rank(const struct swz_profile *profile)
+{
+	if (is_sum(profile))
+		return UINT64_MAX;
+	if (swz_profile_damaged(profile))
+		return 0;
+	return profile->header.snapshot_ticks ? profile->header.snapshot_ticks
+					      : UINT64_MAX - 1;
+}
+
+/* How many processes are in both. */
+static size_t count_shared(const struct swz_dump_input *a,
+			   const struct swz_dump_input *b)
+{
+	struct sources sources = {0};
+	size_t shared = 0, i;
+
+	for (i = 0; i < a->count; i++)
+		add_profile(&sources, a->profiles[i], 0);
+	for (i = 0; i < b->count; i++)
+		add_profile(&sources, b->profiles[i], 1);
+	sort(&sources);
+	for (i = 1; i < sources.count; i++)
+		shared += sources.items[i - 1].at != sources.items[i].at &&
+			  compare_process(&sources.items[i - 1],
+					  &sources.items[i]) == 0;
+	free(sources.items);
+	return shared;
+}
+
+/* A sum that has what another one has not stays. */
+static bool has_more(struct swz_profile *sum, struct swz_profile *other)
+{
+	const struct swz_dump_input a = {.profiles = &sum, .count = 1};
+	const struct swz_dump_input b = {.profiles = &other, .count = 1};
+
+	return count_shared(&a, &b) < sum->source_count;
+}
+
+static void leave_out(struct swz_dump_input *input, enum fate *fates,
+		      uint32_t which, uint32_t for_which, bool quiet)
+{
+	struct swz_profile *out = input->profiles[which];
+	struct swz_profile *in = input->profiles[for_which];
+
+	if (fates[which] != COUNTS)
+		return;
+	fates[which] = is_sum(out) && has_more(out, in) ? COUNTS_TWICE
+							: LEFT_OUT;
+	if (quiet)
+		return;
+	if (fates[which] == COUNTS_TWICE) {
+		swz_dump_complain("%s and %s have processes in common, which "
+				  "count twice. Name the profiles that they "
+				  "are sums of",
+				  in->name, out->name);
+		return;
+	}
+	if (strcmp(out->name, in->name) == 0)
+		swz_dump_complain("%s: given twice, counted once", out->name);
+	else
+		swz_dump_complain("%s: left out, as %s has the same process",
+				  out->name, in->name);
+}
+
+/* Leaves out of INPUT what others in it have, too. QUIET: without a word. */
+static void dump_count_once(struct swz_dump_input *input, bool quiet)
+{
+	enum fate *fates = swz_allocate(input->count + 1, sizeof(*fates));
+	struct sources sources = {0};
+	size_t i, kept = 0;
+	uint32_t best = 0;
+
+	for (i = 0; i < input->count; i++)
+		add_profile(&sources, input->profiles[i], i);
+	sort(&sources);
+	for (i = 0; i < sources.count; i++) {
+		uint32_t at = sources.items[i].at;
+
+		if (!i || compare_process(&sources.items[i - 1],
+					  &sources.items[i]) != 0) {
+			best = at;
+		} else if (at != best && rank(input->profiles[at]) >
+						 rank(input->profiles[best])) {
+			leave_out(input, fates, best, at, quiet);
+			best = at;
+		} else if (at != best) {
+			leave_out(input, fates, at, best, quiet);
+		}
+	}
+	for (i = 0; i < input->count; i++) {
+		if (fates[i] == LEFT_OUT)
+			swz_profile_free(input->profiles[i]);
+		else
+			input->profiles[kept++] = input->profiles[i];
+	}
+	input->count = kept;
+	free(sources.items);
+	free(fates);
+}
+
+/* --- profiles ------------------------------------------------------------ */
+
+/* A file that cannot be read is left out; the others are shown all the same. */
 
 static void warn_damage(const struct swz_profile *profile)
 {
@@ -221,19 +575,102 @@ void swz_dump_check_kinds(const struct swz_dump_input *input,
 		enum swz_kind a = swz_kind_of(&first->header);
 		enum swz_kind b = swz_kind_of(&other->header);
 		bool turned = a < b;
+		bool counts = a == SWZ_KIND_COUNTS || b == SWZ_KIND_COUNTS;
 
 		if (a == b)
 			continue;
 		swz_dump_complain(
-			a && b ? "%s has waiting, too (--wall), %s has "
-				 "processor time only: they cannot be shown "
-				 "together"
-			       : "%s has samples, %s has calls: they cannot "
-				 "be shown together",
+			a == SWZ_KIND_CALLS || b == SWZ_KIND_CALLS
+				? counts ? "%s has calls without times (-m "
+					   "count), %s has times: they cannot "
+					   "be shown together"
+					 : "%s has samples, %s has calls: they "
+					   "cannot be shown together"
+				: "%s has samples, %s has calls: they cannot "
+				  "be shown together (--times joins them)",
 			turned ? other->name : first->name,
 			turned ? first->name : other->name);
 		exit(EXIT_USAGE);
 	}
+}
+
+/* The option that needs times; NULL: there is none. */
+static const char *option_of_times(const struct swz_dump_options *options)
+{
+	switch (options->table.sort) {
+	case SWZ_SORT_CPU:
+		return "-s cpu";
+	case SWZ_SORT_WAITING:
+		return "-s waiting";
+	case SWZ_SORT_SELF:
+		return "-s self";
+	case SWZ_SORT_INCLUSIVE:
+		return "-s incl";
+	case SWZ_SORT_MIN:
+	case SWZ_SORT_MAX:
+		return "-s min and -s max";
+	default:
+		break;
+	}
+	if (options->given & SWZ_TAKES_LIMIT &&
+	    !(options->format->needs & SWZ_NEEDS_EDGES))
+		return "--percent-limit";
+	if (options->fail_above >= 0)
+		return "--fail-above";
+	if (options->columns_by != SWZ_BY_NOTHING)
+		return "a second key of --by";
+	return options->compensate ? NULL : "--no-compensate";
+}
+
+static char *formats_of_counts(unsigned int needs)
+{
+	char *list = swz_duplicate(""), *longer;
+	const struct swz_format *format;
+	size_t i;
+
+	for (i = 0; (format = swz_format_at(i)) != NULL; i++) {
+		if (!format->section || format->needs & needs ||
+		    (needs & SWZ_NEEDS_TIMES_TO_COMPARE &&
+		     !(format->takes & SWZ_TAKES_DIFF)))
+			continue;
+		longer = swz_print("%s%s%s", list, *list ? ", " : "",
+				   format->name);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+int swz_dump_check_counts(const struct swz_dump_input *input,
+			  const struct swz_dump_options *options)
+{
+	const unsigned int needs = SWZ_NEEDS_TIMES |
+				   (options->old ? SWZ_NEEDS_TIMES_TO_COMPARE
+						 : 0);
+	const struct swz_profile *profile = input->profiles[0];
+	const char *option = option_of_times(options);
+	char *formats;
+
+	if (swz_kind_of(&profile->header) != SWZ_KIND_COUNTS)
+		return EXIT_OK;
+	if (options->format->needs & needs) {
+		formats = formats_of_counts(needs);
+		swz_dump_complain("%s: calls without times (-m count); %s%s "
+				  "needs times. Formats that show counts: %s. "
+				  "With times: swizzle-run -m both",
+				  profile->name,
+				  options->old ? "--diff in the format "
+					       : "the format ",
+				  options->format->name, formats);
+		free(formats);
+		return EXIT_INPUT;
+	}
+	if (!option)
+		return EXIT_OK;
+	swz_dump_complain("%s: calls without times (-m count), and so without "
+			  "a use for %s. With times: swizzle-run -m both",
+			  profile->name, option);
+	return EXIT_USAGE;
 }
 
 /* What the hooks took is not in a sum any more. */
@@ -246,7 +683,7 @@ static void check_compensation(const struct swz_dump_input *input,
 		const struct swz_profile *profile = input->profiles[i];
 
 		if (!(profile->header.flags & SWZ_FILE_MERGED) ||
-		    profile->header.flags & SWZ_FILE_SAMPLES)
+		    swz_kind_of(&profile->header) != SWZ_KIND_CALLS)
 			continue;
 		swz_dump_complain("%s: a sum (--merge-into) has its times "
 				  "without the cost of the hooks, so "
@@ -278,8 +715,8 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 	/* what shows each file by itself shows files of any kind */
 	if (options->format->profile)
 		return;
-	swz_dump_count_once(input, options->quiet);
-	swz_dump_take_pairs(input);
+	dump_count_once(input, options->quiet);
+	dump_take_pairs(input);
 	if (input->count)
 		swz_dump_check_kinds(input, input->profiles[0]);
 }

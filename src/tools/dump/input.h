@@ -1,21 +1,26 @@
 #ifndef SWZ_TOOLS_DUMP_INPUT_H
 #define SWZ_TOOLS_DUMP_INPUT_H
 
-/* The profiles that are read. */
+/* The two profiles of a run with -m both: that with the samples is beside the
+ * other and called like it, with ".samples", and its header names the other. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "profile/names/catalog.h"
 #include "profile/file/inputs.h"
-#include "tools/dump/options.h"
+#include "profile/names/catalog.h"
+#include "tools/dump/dump_options.h"
+
+/* --- profiles ------------------------------------------------------------ */
+
+/* The profiles that are read. */
 
 struct swz_dump_input {
 	struct swz_profile **profiles;
 	struct swz_binding *bindings; /* NULL until reports are made */
 	size_t count;
 	size_t capacity;
-	/* -m both: the profiles that have the times of these; see pairs.h */
+	/* -m both: the profiles that have the times of these; see input.h */
 	struct swz_profile **samples;
 	size_t sample_count, sample_capacity;
 	char *others; /* names of processes that were not asked for, or NULL */
@@ -31,6 +36,11 @@ void swz_dump_find_inputs(struct swz_inputs *inputs,
  * if one of the profiles is of the other kind than FIRST. */
 void swz_dump_check_kinds(const struct swz_dump_input *input,
 			  const struct swz_profile *first);
+
+/* Whether the format and the options can be had of INPUT: if calls were counted
+ * without times (-m count), not all. Says so; the program's status. */
+int swz_dump_check_counts(const struct swz_dump_input *input,
+			  const struct swz_dump_options *options);
 
 /* Reads them; complains of what is wrong with them. */
 void swz_dump_read_inputs(struct swz_dump_input *input,
@@ -55,5 +65,19 @@ bool swz_dump_is_traced(const struct swz_dump_input *input);
  * and one has the values of last calls. */
 bool swz_dump_has_last_values(const struct swz_dump_input *input,
 			      const struct swz_dump_options *options);
+
+/* --- counts and samples of one run --------------------------------------- */
+
+/* Reads the samples that belong to the input, unless they were taken out of it,
+ * and says so. */
+void swz_dump_find_pairs(struct swz_dump_input *input,
+			 const struct swz_dump_options *options);
+
+/* The same, without a word. */
+void swz_dump_find_beside(struct swz_dump_input *input);
+
+/* Whether a profile of SAMPLES belongs to one of COUNTS. */
+bool swz_dump_is_pair(const struct swz_dump_input *samples,
+		      const struct swz_dump_input *counts);
 
 #endif

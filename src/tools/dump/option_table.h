@@ -5,6 +5,11 @@
 
 #include <getopt.h>
 
+#include "options/command_line.h"
+#include "tools/dump/dump_options.h"
+
+/* --- options ------------------------------------------------------------- */
+
 enum long_option {
 	OPTION_THREAD_PARTS = 256,
 	OPTION_SEPARATE_THREADS,
@@ -75,5 +80,52 @@ _Noreturn void swz_dump_bad_option(int found, const char *argument);
 
 /* Which of the formats' options it is, 0 for others. */
 unsigned int swz_dump_format_option(int option);
+
+/* --- values of options --------------------------------------------------- */
+
+/* Values of options: each ends the program where it is no such value. AS is the
+ * option as it was written. */
+
+const struct swz_format *swz_dump_parse_format(const char *as,
+					       const char *name);
+enum swz_sort swz_dump_parse_sort(const char *as, const char *name);
+/* The name of the sort key at INDEX; NULL: no more. */
+const char *swz_dump_sort_key(size_t index, enum swz_sort *sort);
+enum swz_demangle swz_dump_parse_demangle(const char *as, const char *name);
+enum swz_rings_clock swz_dump_parse_clock(const char *as, const char *name);
+enum swz_rings_paths swz_dump_parse_paths(const char *as, const char *name);
+enum swz_colour_when swz_dump_parse_colour(const char *as, const char *when);
+
+/* 0 to HIGH; WHAT says what it should be. */
+unsigned long swz_dump_parse_count(const char *as, const char *text,
+				   const char *what, unsigned long high);
+double swz_dump_parse_percent(const char *as, const char *text);
+
+/* Seconds since the start, or a percentage of the time recorded. */
+struct swz_dump_moment swz_dump_parse_moment(const char *as, const char *text);
+
+/* "10us"; without a unit ns. */
+int64_t swz_dump_parse_duration(const char *as, const char *text);
+
+/* One key, for the rows, or two. */
+void swz_dump_parse_by(struct swz_dump_options *options, const char *as,
+		       const char *value);
+
+/* --- help ---------------------------------------------------------------- */
+
+/* What --help prints, and how wrong usage is said. */
+
+#define SWZ_TRY_HELP "Try 'swizzle-dump --help'."
+
+extern const char swz_dump_usage_text[];
+
+/* Each of these ends the program. The first says what is wrong, the second that
+ * VALUE is not what the option wants, "a number of rows"; AS is the option as
+ * it was written, "-n" or "--sort". */
+_Noreturn __attribute__((format(printf, 1, 2))) void swz_dump_bad_usage(
+	const char *format, ...);
+
+/* Ends the program with success, unless what was printed is lost. */
+_Noreturn void swz_dump_finish_printing(void);
 
 #endif

@@ -17,11 +17,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "profile/formats/extent.h"
-#include "profile/formats/pprof_labels.h"
-#include "profile/support/memory.h"
-#include "profile/support/output.h"
-#include "tools/dump/message.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/formats/common/section.h"
+#include "profile/formats/exports/pprof.h"
+#include "tools/dump/destination.h"
 
 #define ATTEMPTS 5
 #define FIRST_PAUSE_MS 500

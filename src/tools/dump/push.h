@@ -4,7 +4,7 @@
 /* --push URL: sends profiles to a server. */
 
 #include "profile/file/reader.h"
-#include "tools/dump/options.h"
+#include "tools/dump/dump_options.h"
 
 /* What the server at a URL takes: the format's name ("otlp", "pprof"). */
 const char *swz_push_format(const char *url);

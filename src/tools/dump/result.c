@@ -6,11 +6,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "profile/file/event_extent.h"
+#include "util/interpreters.h"
+#include "util/memory.h"
+#include "util/output.h"
 #include "profile/file/events.h"
-#include "profile/support/memory.h"
-#include "profile/support/progress.h"
-#include "tools/dump/message.h"
+#include "tools/dump/advice.h"
+#include "tools/dump/destination.h"
 
 static uint64_t node_count(const struct swz_profile_thread *thread)
 {
@@ -35,6 +36,7 @@ void swz_dump_begin_result(struct swz_dump_result *result,
 		swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE,
 				   needs & SWZ_NEEDS_PLACES);
 	result->contexts.by_unit = needs & SWZ_NEEDS_UNITS;
+	result->contexts.finds_jumps = true;
 }
 
 void swz_dump_add_thread(struct swz_dump_result *result,
@@ -172,7 +174,30 @@ static bool has_script(const struct swz_catalog *catalog)
 	return false;
 }
 
-void swz_dump_warn_filter(const struct swz_catalog *catalog,
+static void warn_script(struct swz_catalog *catalog)
+{
+	char *unread = swz_dump_unread_version(catalog);
+
+	if (unread)
+		swz_dump_complain("--script: no function of a script was "
+				  "recorded. %s, and they can be read "
+				  "of " SWZ_KNOWN_SCRIPTS " only",
+				  unread);
+	else if (catalog->samples)
+		swz_dump_complain("--script: the samples hit no function of a "
+				  "script. docs/interpreters.md says what each "
+				  "interpreter needs; " SWZ_KNOWN_SCRIPTS
+				  " are not read with --engine perf");
+	else
+		swz_dump_complain(
+			"--script: no function of a script was "
+			"recorded. Record with swizzle-run -m sample; "
+			"docs/interpreters.md says what each interpreter "
+			"needs");
+	free(unread);
+}
+
+void swz_dump_warn_filter(struct swz_catalog *catalog,
 			  const struct swz_dump_options *options)
 {
 	if (options->quiet)
@@ -184,12 +209,7 @@ void swz_dump_warn_filter(const struct swz_catalog *catalog,
 	warn_patterns(catalog, "-H", &options->view.hidden);
 	warn_patterns(catalog, "-C", &options->view.callers);
 	if (options->view.script && !has_script(catalog))
-		swz_dump_complain(
-			"--script: no function of a script was "
-			"recorded. Record with swizzle-run -m sample, Python "
-			"and Ruby with --engine pause, too; "
-			"docs/interpreters.md says what each interpreter "
-			"needs");
+		warn_script(catalog);
 }
 
 static uint64_t first_origin(const struct swz_dump_input *input)

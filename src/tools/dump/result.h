@@ -41,7 +41,7 @@ void swz_dump_name_all(const struct swz_dump_input *input,
 void swz_dump_warn_result(const struct swz_dump_result *result,
 			  const struct swz_dump_options *options);
 /* Says which patterns match no function; names are resolved. */
-void swz_dump_warn_filter(const struct swz_catalog *catalog,
+void swz_dump_warn_filter(struct swz_catalog *catalog,
 			  const struct swz_dump_options *options);
 
 /* A section for it, of the profile at an index and its like. */

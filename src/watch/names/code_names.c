@@ -12,9 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/support/memory.h"
-#include "profile/code/jitdump.h"
-#include "profile/code/perf_map.h"
+#include "util/memory.h"
+#include "profile/file/code_files.h"
 
 #define PIECE_BYTES (1u << 18)
 /* A line that is longer is none. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/support/memory.h"
+#include "util/memory.h"
 
 enum {
 	WORD = 8,
@@ -153,7 +153,38 @@ static char *read_name(const struct swz_ruby_memory *memory, uint64_t key,
 	return all;
 }
 
+/* Where the class itself says how it is called. */
+static char *read_own_name(const struct swz_ruby_memory *memory,
+			   uint64_t address, const char *mark)
+{
+	uint64_t text;
+	char *name = swz_ruby_word(memory, address, &text)
+			     ? swz_ruby_text(memory, text)
+			     : NULL;
+	char *all = name && *name ? swz_print("%s%s", name, mark) : NULL;
+
+	free(name);
+	return all;
+}
+
+static uint64_t attached_class(const struct swz_ruby_memory *memory,
+			       const struct swz_ruby_layout *layout,
+			       uint64_t address, const uint8_t *class)
+{
+	uint8_t object[2 * WORD];
+	uint64_t value, type;
+
+	if (!layout->class_attached)
+		return only_class(memory, address, class);
+	if (!swz_ruby_word(memory, address + layout->class_attached, &value) ||
+	    !swz_ruby_bytes(memory, value, object, sizeof(object)))
+		return 0;
+	type = swz_script_word(object, 0) & SWZ_RUBY_TYPE;
+	return type == SWZ_RUBY_CLASS || type == SWZ_RUBY_MODULE ? value : 0;
+}
+
 char *swz_ruby_class_name(const struct swz_ruby_memory *memory,
+			  const struct swz_ruby_layout *layout,
 			  uint64_t object_pointer, uint64_t class)
 {
 	uint8_t bytes[CLASS_BYTES];
@@ -173,9 +204,11 @@ char *swz_ruby_class_name(const struct swz_ruby_memory *memory,
 	if ((swz_script_word(bytes, 0) & (SWZ_RUBY_TYPE | IS_OF_ONE)) ==
 	    (SWZ_RUBY_CLASS | IS_OF_ONE)) {
 		mark = ".";
-		class = only_class(memory, class, bytes);
+		class = attached_class(memory, layout, class, bytes);
 		if (!swz_ruby_bytes(memory, class, bytes, sizeof(bytes)))
 			return NULL;
 	}
+	if (layout->class_path)
+		return read_own_name(memory, class + layout->class_path, mark);
 	return read_name(memory, name_key(memory, object), bytes, mark);
 }

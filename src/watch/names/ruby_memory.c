@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "profile/support/memory.h"
+#include "util/memory.h"
 
 /* struct RString */
 enum {
@@ -73,6 +73,9 @@ char *swz_ruby_text(const struct swz_ruby_memory *memory, uint64_t object)
 	if (flags & STRING_IS_LONG) {
 		length = swz_script_word(head, STRING_LENGTH);
 		from = swz_script_word(head, STRING_TEXT);
+	} else if (memory->has_long_strings) {
+		length = swz_script_word(head, STRING_LENGTH);
+		from = object + STRING_TEXT;
 	} else {
 		length = flags >> STRING_SHIFT & 0x1f;
 		from = object + STRING_INSIDE;

@@ -12,6 +12,14 @@
 struct swz_ruby_memory {
 	swz_script_read *read;
 	void *context;
+	bool has_long_strings; /* since 3.2: no length in their flags */
+};
+
+/* What differs in objects since 3.3. */
+struct swz_ruby_layout {
+	uint32_t class_path;     /* the name, in a class; 0: among variables */
+	uint32_t class_attached; /* the same: whose own class it is */
+	bool has_long_strings;
 };
 
 /* What kind of object: its first word */

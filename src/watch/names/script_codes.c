@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/support/memory.h"
+#include "util/memory.h"
 
 const struct swz_script_code *swz_script_codes_get(
 	const struct swz_script_codes *codes, uint64_t address,
@@ -18,6 +18,7 @@ const struct swz_script_code *swz_script_codes_get(
 	known = &codes->objects[index];
 	if (known->object.name != object->name ||
 	    known->object.file != object->file ||
+	    known->object.lines != object->lines ||
 	    known->object.line != object->line)
 		return NULL;
 	return known->code;
@@ -65,7 +66,7 @@ static struct swz_known_object *object_at(struct swz_script_codes *codes,
 	return &codes->objects[*index];
 }
 
-const struct swz_script_code *swz_script_codes_add(
+struct swz_script_code *swz_script_codes_add(
 	struct swz_script_codes *codes, uint64_t address,
 	const struct swz_script_object *object, char *name, char *file)
 {
@@ -88,11 +89,25 @@ const struct swz_script_code *swz_script_codes_add(
 	return code;
 }
 
+struct swz_script_code *swz_script_codes_add_at(
+	struct swz_script_codes *codes, uint64_t address,
+	const struct swz_script_object *object, char *name, char *file,
+	uint32_t line)
+{
+	struct swz_script_code *code = swz_script_codes_add(codes, address,
+							    object, name, file);
+
+	if (code)
+		code->line = line;
+	return code;
+}
+
 void swz_script_codes_free(struct swz_script_codes *codes)
 {
 	for (size_t i = 0; i < codes->code_count; i++) {
 		free(codes->codes[i]->name);
 		free(codes->codes[i]->file);
+		free(codes->codes[i]->line_table);
 		free(codes->codes[i]);
 	}
 	free(codes->codes);

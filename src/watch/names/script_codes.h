@@ -5,11 +5,12 @@
  * some code is known by its address, and by what it says itself, since another
  * one may take its place. */
 
-#include "profile/support/map.h"
+#include "util/memory.h"
 #include "watch/names/script_frame.h"
 
 struct swz_script_object {
 	uint64_t name, file; /* addresses of texts */
+	uint64_t lines;      /* address of its table of lines; or 0 */
 	uint64_t owner; /* whose code it is, where there may be several; or 0 */
 	uint32_t line;
 };
@@ -58,9 +59,15 @@ const struct swz_script_code *swz_script_codes_get(
 
 /* Adds it, with texts that were allocated, and are given back here in any case.
  * NULL: one of them is NULL or empty. */
-const struct swz_script_code *swz_script_codes_add(
+struct swz_script_code *swz_script_codes_add(
 	struct swz_script_codes *codes, uint64_t address,
 	const struct swz_script_object *object, char *name, char *file);
+
+/* The same, of code that begins on another line than the object says. */
+struct swz_script_code *swz_script_codes_add_at(
+	struct swz_script_codes *codes, uint64_t address,
+	const struct swz_script_object *object, char *name, char *file,
+	uint32_t line);
 
 void swz_script_codes_free(struct swz_script_codes *codes);
 

@@ -13,13 +13,18 @@ typedef size_t swz_script_read(void *context, uint64_t address, void *into,
 			       size_t size);
 
 struct swz_script_code {
-	char *name; /* with its line where many are called the same */
-	char *file; /* as the interpreter knows it */
-	uint32_t line;
+	char *name;    /* with its line where many are called the same */
+	char *file;    /* as the interpreter knows it */
+	uint32_t line; /* on which it begins */
+	/* Where its lines are, as the interpreter knows it; or NULL. */
+	uint8_t *line_table;
+	size_t line_bytes;
+	uint64_t start; /* of its instructions, if the reader wants to know */
 };
 
 struct swz_script_frame {
 	const struct swz_script_code *code;
+	uint32_t line; /* that is executed; 0: not known */
 	bool is_entry; /* C code has called it: it is the first of those that
 			* one call of the interpreter's loop runs */
 };
@@ -29,6 +34,14 @@ enum swz_script_result {
 	SWZ_SCRIPT_NONE, /* the thread runs no code of a script */
 	SWZ_SCRIPT_LOST  /* something is not as it should be */
 };
+
+static inline uint32_t swz_script_half(const uint8_t *bytes, size_t at)
+{
+	uint32_t half;
+
+	memcpy(&half, bytes + at, sizeof(half));
+	return half;
+}
 
 /* The word that lies AT in a copy of its memory, aligned or not. */
 static inline uint64_t swz_script_word(const uint8_t *bytes, size_t at)

@@ -7,8 +7,29 @@
  * nothing. */
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "image/elf_view.h"
+
+/* A file that a process has mapped. */
+struct swz_mapped_file {
+	int32_t pid;         /* 0: of this process's files */
+	uint64_t inode;      /* 0: not known */
+	const char *path;    /* as the process names it, or /proc/PID/maps */
+	uint64_t start, end; /* of one of its mappings; 0: not known */
+};
+
+/* The length of the path without the kernel's " (deleted)". */
+size_t swz_mapped_path_length(const char *path);
+
+/* Opens the file: by its path as the process sees it, or as this one does; or,
+ * where it was removed or replaced, by /proc/PID/exe or /proc/PID/map_files. A
+ * file that the kernel does not give (map_files needs CAP_CHECKPOINT_RESTORE)
+ * is made of the process's memory: it has no table of sections. Regular files
+ * only: opening another kind could block. *OPENED becomes the path that led to
+ * it, to be freed. -1: it cannot be opened. */
+int swz_mapped_file_open(const struct swz_mapped_file *file, struct stat *st,
+			 char **opened);
 
 struct swz_elf_copy {
 	struct swz_elf elf;
@@ -25,6 +46,14 @@ bool swz_elf_copy_open(struct swz_elf_copy *copy, int fd) SWZ_MUST_CHECK;
 /* Reads one more part; false: the file does not have all of it. */
 bool swz_elf_copy_read(struct swz_elf_copy *copy, int fd, uint64_t offset,
 		       uint64_t size) SWZ_MUST_CHECK;
+
+/* Reads all that is mapped and not written to, and the dynamic section. */
+void swz_elf_copy_segments(struct swz_elf_copy *copy, int fd);
+
+/* Opens SHT_SYMTAB or SHT_DYNSYM of a file with or without a table of sections.
+ */
+bool swz_elf_copy_symbols(const struct swz_elf *elf, uint32_t table,
+			  struct swz_elf_symbols *it) SWZ_MUST_CHECK;
 
 void swz_elf_copy_close(struct swz_elf_copy *copy);
 

@@ -12,17 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/cursor.h"
-#include "image/eh_pointer.h"
-#include "profile/support/memory.h"
-#include "watch/unwind/code_step.h"
-#include "watch/unwind/signal_frame.h"
+#include "image/eh_frame.h"
+#include "util/memory.h"
+#include "watch/unwind/elf_copy.h"
+#include "watch/unwind/full_step.h"
+#include "watch/unwind/unwind_row.h"
+#include "watch/unwind/unwinder.h"
+
+/* --- files --------------------------------------------------------------- */
 
 enum { HEADER_BYTES = 12, PAIR_BYTES = 8, VDSO_MOST = 1 << 16 };
 
-/* Of files that nobody uses, so much is kept. */
+/* Most bytes of files that nobody uses. */
 #define KEPT_BYTES ((size_t)64 << 20)
 
 static struct swz_unwind_file *files;
@@ -38,33 +42,6 @@ static int open_regular(const char *path, struct stat *st)
 		close(fd);
 		fd = -1;
 	}
-	return fd;
-}
-
-static int open_in(int32_t pid, const char *path, uint64_t inode,
-		   struct stat *st, char **opened)
-{
-	char *names[2] = {NULL, swz_duplicate(path)};
-	int fd = -1, i;
-
-	if (pid)
-		names[0] = swz_print("/proc/%d/root%s", (int)pid, path);
-	*opened = NULL;
-	for (i = 0; i < 2 && fd < 0; i++) {
-		if (!names[i])
-			continue;
-		fd = open_regular(names[i], st);
-		if (fd >= 0 && inode && st->st_ino != inode) {
-			close(fd);
-			fd = -1;
-		}
-		if (fd >= 0) {
-			*opened = names[i];
-			names[i] = NULL;
-		}
-	}
-	free(names[0]);
-	free(names[1]);
 	return fd;
 }
 
@@ -108,43 +85,25 @@ static void find_header(struct swz_unwind_file *file, int fd)
 	}
 }
 
-/* Where the header says that .eh_frame begins: up to the end of its segment. */
-static bool section_by_header(const struct swz_unwind_file *file,
-			      uint64_t *address, uint64_t *offset,
-			      uint64_t *size)
-{
-	struct swz_cursor cursor = swz_cursor(file->header.bytes);
-	struct swz_bytes bytes;
-	uint8_t encoding;
-
-	swz_cursor_skip(&cursor, 1);
-	encoding = swz_cursor_u8(&cursor);
-	swz_cursor_skip(&cursor, 2);
-	*address = swz_eh_read_pointer(&cursor, encoding, file->header.address);
-	if (cursor.failed)
-		return false;
-	bytes = swz_elf_bytes_from(&file->elf, *address);
-	if (!bytes.size)
-		return false;
-	*offset = (uint64_t)(bytes.data - file->elf.file.data);
-	*size = bytes.size;
-	return true;
-}
-
 static void find_section(struct swz_unwind_file *file, int fd)
 {
 	const Elf64_Shdr *named = swz_elf_section(&file->elf, ".eh_frame");
-	uint64_t address, offset, size;
+	struct swz_eh_frame by_header;
 
 	if (named && named->sh_type != SHT_NOBITS) {
-		address = named->sh_addr;
-		offset = named->sh_offset;
-		size = named->sh_size;
-	} else if (!section_by_header(file, &address, &offset, &size)) {
+		file->section.bytes = part(file, fd, named->sh_offset,
+					   named->sh_size);
+		file->section.address = named->sh_addr;
 		return;
 	}
-	file->section.bytes = part(file, fd, offset, size);
-	file->section.address = address;
+	by_header = swz_eh_frame_by_header(&file->elf, &file->header);
+	if (!by_header.bytes.size)
+		return;
+	file->section.bytes = part(
+		file, fd,
+		(uint64_t)(by_header.bytes.data - file->elf.file.data),
+		by_header.bytes.size);
+	file->section.address = by_header.address;
 }
 
 struct pair {
@@ -259,13 +218,12 @@ static struct swz_unwind_file *find(const struct stat *identity)
 	return NULL;
 }
 
-struct swz_unwind_file *swz_unwind_file_of(int32_t pid, const char *path,
-					   uint64_t inode)
+struct swz_unwind_file *swz_unwind_file_of(const struct swz_mapped_file *mapped)
 {
 	struct swz_unwind_file *file;
 	struct stat identity;
 	char *opened;
-	int fd = open_in(pid, path, inode, &identity, &opened);
+	int fd = swz_mapped_file_open(mapped, &identity, &opened);
 
 	if (fd < 0)
 		return NULL;
@@ -335,26 +293,6 @@ void swz_unwind_file_release(struct swz_unwind_file *file)
 
 /* --------------------------------------------------------------- questions */
 
-bool swz_unwind_file_address(const struct swz_unwind_file *file,
-			     uint64_t offset, uint64_t *address)
-{
-	size_t i;
-
-	for (i = 0; i < file->elf.segment_count; i++) {
-		const Elf64_Phdr *segment = &file->elf.segments[i];
-		/* whole pages are mapped */
-		uint64_t before = segment->p_offset & 4095;
-		uint64_t into = offset - (segment->p_offset - before);
-
-		if (segment->p_type != PT_LOAD || !segment->p_filesz ||
-		    into >= segment->p_filesz + before)
-			continue;
-		*address = segment->p_vaddr - before + into;
-		return true;
-	}
-	return false;
-}
-
 bool swz_unwind_file_fde(const struct swz_unwind_file *file, uint64_t pc,
 			 struct swz_fde *fde)
 {
@@ -388,7 +326,7 @@ bool swz_unwind_file_code(const struct swz_unwind_file *file, uint64_t address,
 	return got == (ssize_t)size;
 }
 
-/* Of code that no entry describes. */
+/* The row of code that no entry describes. */
 static struct swz_unwind_row row_by_code(const struct swz_unwind_file *file,
 					 uint64_t pc, bool called)
 {
@@ -409,13 +347,238 @@ static struct swz_unwind_row row_by_code(const struct swz_unwind_file *file,
 	return row;
 }
 
+static bool leaves_stack(const struct swz_unwind_file *file, uint64_t address)
+{
+	uint8_t code[3];
+
+	return swz_unwind_file_code(file, address, code, sizeof(code)) &&
+	       swz_code_leaves_stack(code, sizeof(code));
+}
+
+/* rsp is as at the function's begin, and rbp the caller's. */
+static bool is_without_frame(const struct swz_unwind_row *row)
+{
+	return row->kind == SWZ_ROW_RSP && row->cfa_offset == 8 &&
+	       row->rbp == SWZ_ROW_RBP_SAME;
+}
+
+/* A return address that begins a function and follows no call: whoever made the
+ * stack has put it there (makecontext() puts glibc's __start_context). The row
+ * before it is of padding, or of another function. */
+static bool is_entry(const struct swz_unwind_file *file, uint64_t address,
+		     struct swz_unwind_row *row)
+{
+	uint8_t before[SWZ_CALL_BYTES];
+	struct swz_fde fde;
+
+	if (!swz_unwind_file_fde(file, address, &fde) || fde.start != address ||
+	    (swz_unwind_file_code(file, address - sizeof(before), before,
+				  sizeof(before)) &&
+	     swz_code_ends_with_call(before + sizeof(before), sizeof(before))))
+		return false;
+	*row = swz_unwind_row_of(&fde, address);
+	if (!is_without_frame(row))
+		return false;
+	row->kind = SWZ_ROW_ENTRY;
+	if (leaves_stack(file, address))
+		row->cfa_offset = 0;
+	return true;
+}
+
+static struct swz_unwind_row find_row(const struct swz_unwind_file *file,
+				      uint64_t pc, bool called)
+{
+	struct swz_unwind_row row;
+	struct swz_fde fde;
+
+	if (called && is_entry(file, pc + 1, &row))
+		return row;
+	if (!swz_unwind_file_fde(file, pc, &fde))
+		return row_by_code(file, pc, called);
+	row = swz_unwind_row_of(&fde, pc);
+	/* No compiled function calls without a frame: the stack would not be
+	 * aligned (SysV ABI, 3.2.2). */
+	if (called && is_without_frame(&row) && leaves_stack(file, fde.start))
+		row.kind = SWZ_ROW_ROOT;
+	return row;
+}
+
 const struct swz_unwind_row *swz_unwind_file_new_row(
 	struct swz_unwind_file *file, uint64_t pc, bool called)
 {
-	struct swz_fde fde;
+	return swz_unwind_row_add(&file->rows, pc, find_row(file, pc, called));
+}
 
-	return swz_unwind_row_add(&file->rows, pc,
-				  swz_unwind_file_fde(file, pc, &fde)
-					  ? swz_unwind_row_of(&fde, pc)
-					  : row_by_code(file, pc, called));
+/* --- mappings of them ---------------------------------------------------- */
+
+static void drop(struct swz_source *source)
+{
+	if (--source->users)
+		return;
+	swz_unwind_file_release(source->file);
+	free(source->path);
+	free(source);
+}
+
+static struct swz_source *source_of(const struct swz_unwinder_mapping *mapping)
+{
+	struct swz_source *source = swz_allocate(1, sizeof(*source));
+	const char *path = mapping->path;
+
+	source->users = 1;
+	source->pid = mapping->pid;
+	source->inode = mapping->inode;
+	source->start = mapping->start;
+	source->end = mapping->end;
+	if (strcmp(path, "[vdso]") == 0 || (path[0] == '/' && path[1] != '/'))
+		source->path = swz_duplicate(path);
+	return source;
+}
+
+/* The first that ends behind the address. */
+static size_t first_behind(const struct swz_mappings *mappings,
+			   uint64_t address)
+{
+	size_t low = 0, high = mappings->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (mappings->list[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void insert(struct swz_mappings *mappings, size_t at,
+		   struct swz_mapping mapping)
+{
+	swz_grow(&mappings->list, &mappings->capacity, mappings->count,
+		 sizeof(*mappings->list));
+	memmove(mappings->list + at + 1, mappings->list + at,
+		(mappings->count - at) * sizeof(*mappings->list));
+	mappings->list[at] = mapping;
+	mappings->count++;
+}
+
+static void cut_front(struct swz_mapping *mapping, uint64_t start)
+{
+	mapping->offset += start - mapping->start;
+	mapping->start = start;
+}
+
+void swz_mappings_remove(struct swz_mappings *mappings, uint64_t start,
+			 uint64_t end)
+{
+	size_t first = first_behind(mappings, start), last;
+	struct swz_mapping *list = mappings->list;
+
+	if (end <= start || first == mappings->count ||
+	    list[first].start >= end)
+		return;
+	if (list[first].start < start) {
+		if (list[first].end > end) {
+			struct swz_mapping behind = list[first];
+
+			list[first].end = start;
+			cut_front(&behind, end);
+			behind.source->users++;
+			insert(mappings, first + 1, behind);
+			return;
+		}
+		list[first++].end = start;
+	}
+	for (last = first; last < mappings->count && list[last].end <= end;
+	     last++)
+		drop(list[last].source);
+	if (last < mappings->count && list[last].start < end)
+		cut_front(&list[last], end);
+	memmove(list + first, list + last,
+		(mappings->count - last) * sizeof(*list));
+	mappings->count -= last - first;
+}
+
+void swz_mappings_put(struct swz_mappings *mappings,
+		      const struct swz_unwinder_mapping *mapping)
+{
+	struct swz_mapping put = {.start = mapping->start,
+				  .end = mapping->end,
+				  .offset = mapping->offset};
+
+	if (put.end <= put.start)
+		return;
+	swz_mappings_remove(mappings, put.start, put.end);
+	put.source = source_of(mapping);
+	insert(mappings, first_behind(mappings, put.start), put);
+}
+
+void swz_mappings_clear(struct swz_mappings *mappings)
+{
+	size_t i;
+
+	for (i = 0; i < mappings->count; i++)
+		drop(mappings->list[i].source);
+	free(mappings->list);
+	*mappings = (struct swz_mappings){0};
+}
+
+void swz_mappings_copy(struct swz_mappings *to, const struct swz_mappings *from)
+{
+	size_t i;
+
+	swz_mappings_clear(to);
+	if (!from->count)
+		return;
+	to->list = swz_allocate(from->count, sizeof(*to->list));
+	to->count = to->capacity = from->count;
+	memcpy(to->list, from->list, from->count * sizeof(*to->list));
+	for (i = 0; i < to->count; i++)
+		to->list[i].source->users++;
+}
+
+/* ----------------------------------------------------------------- look-up */
+
+static void open_source(struct swz_source *source)
+{
+	source->opened = true;
+	if (source->path && source->path[0] == '/')
+		source->file = swz_unwind_file_of(
+			&(struct swz_mapped_file){.pid = source->pid,
+						  .inode = source->inode,
+						  .path = source->path,
+						  .start = source->start,
+						  .end = source->end});
+	else if (source->path)
+		source->file = swz_unwind_vdso();
+}
+
+static void find_file(struct swz_mapping *mapping)
+{
+	struct swz_source *source = mapping->source;
+	uint64_t address;
+
+	if (!source->opened)
+		open_source(source);
+	mapping->known = true;
+	if (source->file &&
+	    swz_elf_mapped_at(&source->file->elf, mapping->offset, true,
+			      &address)) {
+		mapping->file = source->file;
+		mapping->bias = mapping->start - address;
+	}
+}
+
+struct swz_mapping *swz_mappings_at(struct swz_mappings *mappings,
+				    uint64_t address)
+{
+	size_t i = first_behind(mappings, address);
+	struct swz_mapping *mapping = &mappings->list[i];
+
+	if (i == mappings->count || mapping->start > address)
+		return NULL;
+	if (!mapping->known)
+		find_file(mapping);
+	return mapping;
 }

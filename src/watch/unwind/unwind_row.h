@@ -1,8 +1,8 @@
 #ifndef SWZ_WATCH_UNWIND_UNWIND_ROW_H
 #define SWZ_WATCH_UNWIND_UNWIND_ROW_H
 
-/* What the unwind information says about one pc, in 16 bytes: enough for nearly
- * every frame. And a table of such rows. */
+/* The unwind information for one pc in 16 bytes, which do for nearly every
+ * frame; and a table of such rows. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +17,9 @@ enum swz_unwind_row_kind {
 			* functions that align their stack */
 	SWZ_ROW_ROOT,  /* the outermost frame */
 	SWZ_ROW_OTHER, /* all rules of the unwind entry have to be looked at */
+	SWZ_ROW_ENTRY, /* the first byte of a function, put on the stack by
+			* hand: no call precedes it. CFA = rsp + cfa_offset; 0:
+			* the function leaves this stack, so it has no caller */
 	SWZ_ROW_SIGNAL, /* no entry; it is a signal's return trampoline */
 	SWZ_ROW_BRANCH, /* no entry; a branch by rax comes, behind which there
 			 * may be one */
@@ -47,7 +50,7 @@ struct swz_unwind_row_table {
 	size_t count;
 };
 
-/* Of 24 bytes at most for each; then it starts anew. */
+/* Most rows, with at most 24 bytes for each; then the table starts anew. */
 #define SWZ_ROWS_MOST ((size_t)1 << 20)
 
 /* 2^64 / golden ratio (Knuth, volume 3, 6.4) */
@@ -78,5 +81,33 @@ const struct swz_unwind_row *swz_unwind_row_add(
 	struct swz_unwind_row_table *table, uint64_t pc,
 	struct swz_unwind_row row);
 void swz_unwind_row_table_free(struct swz_unwind_row_table *table);
+
+/* The instructions at a pc describe a frame where no unwind entry does. A
+ * function that is about to set up its frame, or to return, has no frame that
+ * %rbp leads to, but its code says where the return address is. */
+
+/* As many bytes of code as are looked at, from the pc on. */
+#define SWZ_CODE_BYTES 64
+
+/* The row that follows from code that begins a frame (push %rbp; mov %rsp,%rbp)
+ * or ends one (add $n,%rsp; pop ...; ret); SWZ_ROW_BRANCH before test
+ * %rax,%rax. SWZ_ROW_NONE: nothing does. CALLED: the function has called
+ * something, so it does not begin. */
+struct swz_unwind_row swz_code_row(const uint8_t *code, size_t size,
+				   bool called);
+
+/* How many bytes further code goes on that begins with test %rax,%rax and
+ * conditional jumps, with this rax. So does clone(): a new thread, which has
+ * another stack, and its creator stand at the same instruction. */
+int64_t swz_code_branch(const uint8_t *code, size_t size, uint64_t rax);
+
+/* The longest call, without prefixes. */
+#define SWZ_CALL_BYTES 7
+
+/* A call instruction ends at END, of which SIZE bytes before can be read. */
+bool swz_code_ends_with_call(const uint8_t *end, size_t size);
+
+/* The code begins with mov %reg,%rsp: it leaves the stack that it finds. */
+bool swz_code_leaves_stack(const uint8_t *code, size_t size);
 
 #endif

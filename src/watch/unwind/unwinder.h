@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct swz_unwinder;
+
 /* The general registers by their DWARF numbers (SysV ABI, table 3.36). */
 enum swz_register {
 	SWZ_AX,
@@ -65,9 +67,10 @@ struct swz_stack {
 	 * walked, only what does not change may be given, such as code. */
 	bool (*read)(void *context, uint64_t address, void *into, size_t size);
 	void *context;
+	/* Bytes from there on may have changed since: a return address must
+	 * follow a call, or the walk is cut. 0: nothing may. */
+	uint64_t unsure_from;
 };
-
-struct swz_unwinder;
 
 struct swz_unwinder *swz_unwinder_create(void);
 void swz_unwinder_destroy(struct swz_unwinder *unwinder);
@@ -75,7 +78,7 @@ void swz_unwinder_destroy(struct swz_unwinder *unwinder);
 /* A process of its own with the same mappings: a child after fork. */
 struct swz_unwinder *swz_unwinder_fork(const struct swz_unwinder *unwinder);
 
-/* What is mapped: of PERF_RECORD_MMAP2 or /proc/PID/maps. */
+/* A mapping, as PERF_RECORD_MMAP2 or /proc/PID/maps tell it. */
 struct swz_unwinder_mapping {
 	/* The path is as this process names it, whose root may be another one;
 	 * 0: as the caller does. */
@@ -114,11 +117,21 @@ void swz_unwinder_resolve(struct swz_unwinder *unwinder,
  * addresses, outermost last. Returns how many there are, at most MOST (at
  * least 1), and says how the walk ended. The instruction behind a call may be
  * another function's, so look up pc - 1 for all but pcs[0]. That goes for what
- * a signal interrupted, too: its instruction pointer is given increased by 1.
+ * a signal interrupted, too, and for functions whose first byte was put on the
+ * stack by hand: their address is given increased by 1.
  * The frame of the signal itself, which returns from the handler, is given. */
 size_t swz_unwinder_walk(struct swz_unwinder *unwinder,
 			 const struct swz_registers *registers,
 			 const struct swz_stack *stack, uint64_t *pcs,
 			 size_t most, enum swz_walk_end *end);
+
+/* The same. Sets frame_pointers[i] to the frame pointer where pcs[i] is in code
+ * that has no unwind information, as what is made at run time; otherwise to 0.
+ */
+size_t swz_unwinder_walk_frames(struct swz_unwinder *unwinder,
+				const struct swz_registers *registers,
+				const struct swz_stack *stack, uint64_t *pcs,
+				uint64_t *frame_pointers, size_t most,
+				enum swz_walk_end *end);
 
 #endif

@@ -33,12 +33,19 @@ def check_names(page, profile):
           'cut to %r' % shown[0])
 
 
+def check_shown(page, profile):
+    """what is not shown of a command is the same character as in texts"""
+    command = page.eval('JSON.stringify(swizzle.model.description)')
+    equal(True, 'turned??end' in command, 'command in %s' % command)
+    equal(True, 'turned??end' in profile.info(), 'command of -f info')
+
+
 def check_hostile(page, profile):
     """names that look like markup are text"""
     names = {key[0] for key in page_table(page)}
     for name in ('</script><script>hacked=1</script>',
                  '<img src=x onerror=hacked=2>', "'quoted' & ${hacked=3}",
-                 'größe_数', 'invalid_\ufffd\ufffd_bytes'):
+                 'größe_数', 'invalid_??_bytes'):
         if name not in names:
             fail('no row of ' + name)
         else:

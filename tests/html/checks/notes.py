@@ -82,7 +82,7 @@ def check_samples(page, profile):
     check_table(page, profile)
     heads = page.eval("[...document.querySelectorAll('#functions .head .cell')]"
                       ".map(cell => cell.textContent)")
-    equal(['Samples', 'Self', '%', 'Inclusive', '%'], heads[:5], 'columns')
+    equal(['Samples', 'Self', '±', '%', 'Inclusive', '%'], heads[:6], 'columns')
     ns, count, _ = profile.total()
     taken = int(re.search(r'^samples: (\d+)', profile.info(), re.M)[1])
     equal(True, taken > 20, '%d samples' % taken)

@@ -158,8 +158,17 @@ def check_low(page, profile):
 
 def check_tips(page, profile):
     """a box tells its time with and without what the hooks took"""
+    compare_tips(page, profile, 'pages', ('main', 'left'))
+
+
+def check_own_tips(page, profile):
+    """a box tells its time without swizzle's own work"""
+    compare_tips(page, profile, 'late', ('main',))
+
+
+def compare_tips(page, profile, module, functions):
     page.click_on('[data-chart=timeline]')
-    for name in ('main', 'left'):
+    for name in functions:
         choose(page, name)
         page.key('f')
         box = boxes(page, name)[0]
@@ -168,10 +177,11 @@ def check_tips(page, profile):
         rows = dict(re.findall(r'^(.+)\n(.+)$', tip[tip.index('thread\n'):],
                                re.M))
         # one call: what the table has
-        for row, options in (('time', ()),
-                             ('time with hooks', ('--no-compensate',))):
-            ns = profile.table(*options)[name, 'pages'][2]
-            value, unit = rows[row].split('\u202f')
+        for row, column, options in (
+                ('time', 2, ()), ('self', 1, ()),
+                ('time with hooks', 2, ('--no-compensate',))):
+            ns = profile.table(*options)[name, module][column]
+            value, unit = rows[row].split(',')[0].split('\u202f')
             value = float(value) * {'s': 1e9, 'ms': 1e6, '\xb5s': 1e3,
                                     'ns': 1}[unit]
             close(ns, value, ns / 500, '%s of %s' % (row, name))

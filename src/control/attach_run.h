@@ -1,0 +1,23 @@
+#ifndef SWZ_CONTROL_ATTACH_RUN_H
+#define SWZ_CONTROL_ATTACH_RUN_H
+
+#include "base/run_summary.h"
+#include "launch/sampling.h"
+
+/* swizzle-run -p PID: attaches, waits, detaches. */
+
+/* What happens between attaching and detaching. */
+struct swz_attach_beside {
+	void (*begin)(void *context);
+	void (*end)(void *context);
+	void *context;
+};
+
+/* Returns swizzle-run's exit status. RUN is that of the process: its pid, its
+ * start. LIBRARY is the path of libswizzle.so, ENVIRONMENT holds the settings.
+ * BESIDE may be NULL. */
+int swz_attach_run(struct swz_run *run, const struct swz_sampling *options,
+		   const char *library, char **environment,
+		   const struct swz_attach_beside *beside);
+
+#endif

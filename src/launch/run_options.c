@@ -1,0 +1,917 @@
+/* Each option is a variable of the environment, so a value is checked the same
+ * way whoever gave it. One table has the options with the kind of their values;
+ * a kind knows its words and what is wrong with a value. */
+
+#include "launch/run_options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "launch/program.h"
+#include "launch/sampling.h"
+#include "options/command_line.h"
+
+/* --- values of options --------------------------------------------------- */
+
+enum option_kind {
+	OPTION_FLAG,
+	OPTION_OFF,
+	OPTION_IMPORTS,
+	OPTION_REPORT,
+	OPTION_OUTPUT,
+	OPTION_FILE,
+	OPTION_MODE,
+	OPTION_TIMING,
+	OPTION_ENGINE,
+	OPTION_EVENT,
+	OPTION_PATTERN,
+	OPTION_ARGS,
+	OPTION_ARGUMENT,
+	OPTION_STRING_BYTES,
+	OPTION_STACK_BYTES,
+	OPTION_DEPTH,
+	OPTION_RATE,
+	OPTION_PID,
+	OPTION_TRIGGER,
+	OPTION_TIME,
+	OPTION_DURATION,
+	OPTION_BYTES,
+	OPTION_MEMORY,
+};
+
+#define MOST_BYTES (UINT64_C(64) << 30)
+#define LEAST_MEMORY (1u << 20)
+#define MOST_DEPTH 1048576u
+#define MOST_NS UINT64_C(1000000000000)
+#define MOST_PID 4194304u
+#define LEAST_STACK 512u
+
+/* ---------------------------------------------------------------- words */
+
+#define WORDS(function, ...) \
+	const char *function(size_t index) \
+	{ \
+		static const char *const words[] = {__VA_ARGS__}; \
+\
+		return index < sizeof(words) / sizeof(words[0]) ? words[index] \
+								: NULL; \
+	}
+
+WORDS(swz_mode_at, "profile", "trace", "count", "sample", "both")
+WORDS(swz_timing_at, "exact", "sampled")
+WORDS(swz_imports_at, "dlsym")
+WORDS(swz_engine_at, "perf", "pause")
+WORDS(swz_event_at, "cpu-clock", "task-clock", "cycles")
+
+static const char *word_problem(swz_word_at *at, const char *what,
+				const char *value)
+{
+	char advice[SWZ_ADVICE_BYTES];
+
+	if (swz_word_is(at, value, strlen(value)) != SWZ_WORD_UNKNOWN)
+		return NULL;
+	swz_word_advice(at, value, advice);
+	return swz_text("unknown %s '%s'%s", what, value, advice);
+}
+
+/* ------------------------------------------------------------- patterns */
+
+/* Each [ needs a ], as the library reads it: the first character of a set may
+ * be a ], behind a ! or ^ too. */
+static bool sets_are_closed(const char *pattern)
+{
+	const char *s = pattern;
+
+	while ((s = strchr(s, '['))) {
+		s++;
+		if (*s == '!' || *s == '^')
+			s++;
+		s = *s ? strchr(s + 1, ']') : NULL;
+		if (!s)
+			return false;
+		s++;
+	}
+	return true;
+}
+
+static const char *pattern_problem(const char *pattern)
+{
+	if (!*pattern || strcmp(pattern, "!") == 0)
+		return "the pattern is empty";
+	if (!sets_are_closed(pattern))
+		return swz_text("'%s' has a [ without a ]", pattern);
+	return NULL;
+}
+
+/* "FUNCTION@SPEC,SPEC" */
+static const char *argument_problem(const char *one)
+{
+	const char *specs = swz_value_specs(one, (unsigned)strlen(one));
+	const char *last = one + strlen(one);
+
+	if (!specs)
+		return swz_text("'%s' is not FUNCTION@SPEC,... as in "
+				"'main@arg1/i32,retval/i32'",
+				one);
+	if (*one == '!' || strchr(one, '\n') || !sets_are_closed(one))
+		return swz_text("'%s' begins with what is no pattern of "
+				"functions",
+				one);
+	while (specs < last) {
+		struct swz_value_spec spec;
+
+		if (!swz_value_spec_read(&specs, last, &spec))
+			return swz_text(
+				"'%s' is no argument: argN, fpargN or retval, "
+				"then /FORMAT, a letter of d i u x o c b s S p "
+				"f and 8, 16, 32 or 64 bits (f: 32, 64, 80)",
+				specs);
+	}
+	return NULL;
+}
+
+/* "FUNCTION@SPEC,SPEC;FUNCTION@..." */
+static const char *arguments_problem(const char *value)
+{
+	const char *problem = NULL;
+
+	for (const char *item = value, *end; item && !problem;
+	     item = *end ? end + 1 : NULL) {
+		end = strchrnul(item, ';');
+		problem = argument_problem(
+			swz_text("%.*s", (int)(end - item), item));
+	}
+	return problem;
+}
+
+/* A pattern, and behind a # a number. */
+static bool is_trigger(const char *value)
+{
+	size_t length = strlen(value), digits = 0;
+
+	while (digits < length && value[length - digits - 1] >= '0' &&
+	       value[length - digits - 1] <= '9')
+		digits++;
+	if (!length || length > 500 || value[0] == '#')
+		return false;
+	if (value[length - 1] == '#' || !sets_are_closed(value))
+		return false;
+	return !digits || value[length - digits - 1] != '#' ||
+	       (digits < 19 && strtoull(value + length - digits, NULL, 10));
+}
+
+/* -------------------------------------------------------------- numbers */
+
+/* Digits, 12 at most, at the start of s: sets *end behind them. */
+static bool read_number(const char *s, uint64_t *value, const char **end)
+{
+	size_t digits = strspn(s, "0123456789");
+
+	*value = 0;
+	*end = s + digits;
+	if (digits < 1 || digits > 12)
+		return false;
+	while (s < *end)
+		*value = *value * 10 + (uint64_t)(*s++ - '0');
+	return true;
+}
+
+/* "512", "64K", "16M", "2G". */
+static bool read_size(const char *text, uint64_t *bytes)
+{
+	unsigned shift = 0;
+	const char *end;
+
+	if (!read_number(text, bytes, &end))
+		return false;
+	switch (*end) {
+	case 'K':
+	case 'k':
+		shift = 10;
+		break;
+	case 'M':
+	case 'm':
+		shift = 20;
+		break;
+	case 'G':
+	case 'g':
+		shift = 30;
+		break;
+	}
+	if (end[shift != 0] || *bytes > MOST_BYTES >> shift)
+		return false;
+	*bytes <<= shift;
+	return true;
+}
+
+static const char *size_problem(const char *value, uint64_t least,
+				uint64_t most, const char *what)
+{
+	uint64_t bytes;
+
+	if (read_size(value, &bytes) && bytes >= least && bytes <= most)
+		return NULL;
+	return swz_text("'%s' is not %s", value, what);
+}
+
+static const char *number_problem(const char *value, uint64_t least,
+				  uint64_t most, const char *of)
+{
+	const char *end;
+	uint64_t n;
+
+	if (read_number(value, &n, &end) && !*end && n >= least && n <= most)
+		return NULL;
+	return swz_text("'%s' is not a number from %llu to %llu%s", value,
+			(unsigned long long)least, (unsigned long long)most,
+			of);
+}
+
+/* As the library reads it. */
+static bool is_time(const char *s)
+{
+	uint64_t n, most = MOST_NS;
+	const char *end;
+
+	if (!read_number(s, &n, &end))
+		return false;
+	if (strcmp(end, "us") == 0)
+		most /= 1000;
+	else if (strcmp(end, "ms") == 0)
+		most /= 1000000;
+	else if (strcmp(end, "s") == 0)
+		most /= 1000000000;
+	else if (*end && strcmp(end, "ns") != 0)
+		return false;
+	return n <= most;
+}
+
+/* ----------------------------------------------------------------- both */
+
+/* The words of a variable that has no value on the command line. */
+static const char *switch_problem(const char *value, const char *third)
+{
+	if (!*value || strcmp(value, "0") == 0 || strcmp(value, "1") == 0 ||
+	    (third && strcmp(value, third) == 0))
+		return NULL;
+	return third ? swz_text("'%s' is neither 1, 0 nor %s", value, third)
+		     : swz_text("'%s' is neither 1 nor 0", value);
+}
+
+/* Returns what is wrong with the value of an option, to be put behind "option
+ * -D: "; NULL: nothing. For the kinds FLAG, OFF and IMPORTS it is the
+ * variable's value. */
+static const char *option_problem(enum option_kind kind, const char *value)
+{
+	switch (kind) {
+	case OPTION_FLAG:
+		return switch_problem(value, NULL);
+	case OPTION_OFF:
+		return switch_problem(value, "hooked");
+	case OPTION_IMPORTS:
+		return switch_problem(value, "dlsym");
+	case OPTION_REPORT:
+		return NULL; /* swizzle-dump will say */
+	case OPTION_OUTPUT:
+	case OPTION_FILE:
+		return *value ? NULL : "the file name is empty";
+	case OPTION_MODE:
+		return word_problem(swz_mode_at, "mode", value);
+	case OPTION_TIMING:
+		return word_problem(swz_timing_at, "kind of timing", value);
+	case OPTION_ENGINE:
+		return word_problem(swz_engine_at, "engine", value);
+	case OPTION_EVENT:
+		return word_problem(swz_event_at, "event", value);
+	case OPTION_PATTERN:
+	case OPTION_ARGS:
+		return pattern_problem(value);
+	case OPTION_ARGUMENT:
+		return arguments_problem(value);
+	case OPTION_STRING_BYTES:
+		return number_problem(value, 0, SWZ_MOST_STRING_BYTES,
+				      " (bytes)");
+	case OPTION_STACK_BYTES:
+		return number_problem(value, LEAST_STACK, SWZ_MOST_STACK_BYTES,
+				      " (bytes)");
+	case OPTION_DEPTH:
+		return number_problem(value, 1, MOST_DEPTH, "");
+	case OPTION_RATE:
+		return number_problem(value, 1, SWZ_MOST_RATE,
+				      " (samples a second)");
+	case OPTION_PID:
+		return number_problem(value, 1, MOST_PID, " (a process)");
+	case OPTION_TRIGGER:
+		return is_trigger(value)
+			       ? NULL
+			       : swz_text("'%s' is neither FUNCTION nor "
+					  "FUNCTION#N, N from 1",
+					  value);
+	case OPTION_TIME:
+		return is_time(value)
+			       ? NULL
+			       : swz_text("'%s' is not a time up to 1000s "
+					  "(100ns, 5us, 1ms, 1s)",
+					  value);
+	case OPTION_DURATION:
+		return swz_duration(value)
+			       ? NULL
+			       : swz_text("'%s' is not a time "
+					  "(" SWZ_DURATION_EXAMPLES ")",
+					  value);
+	case OPTION_BYTES:
+		return size_problem(value, 0, UINT32_MAX,
+				    "a number of bytes below 4G (64, 1K)");
+	case OPTION_MEMORY:
+		return size_problem(value, LEAST_MEMORY, MOST_BYTES,
+				    "a size from 1M to 64G");
+	}
+	return NULL;
+}
+
+static bool is_list(enum option_kind kind)
+{
+	return kind == OPTION_PATTERN || kind == OPTION_ARGS ||
+	       kind == OPTION_ARGUMENT;
+}
+
+/* The same of a variable's value: each line of a list is looked at. Empty is
+ * never wrong. */
+static const char *variable_problem(enum option_kind kind, const char *value)
+{
+	const char *problem = NULL;
+
+	if (!*value)
+		return NULL;
+	if (!is_list(kind))
+		return option_problem(kind, value);
+	for (const char *item = value, *end; item && !problem;
+	     item = *end ? end + 1 : NULL) {
+		end = strchrnul(item, '\n');
+		problem = option_problem(
+			kind, swz_text("%.*s", (int)(end - item), item));
+	}
+	return problem;
+}
+
+/* --- the mode ------------------------------------------------------------ */
+
+/* swizzle-run's mode. libswizzle.so alone records a profile. */
+#define DEFAULT_MODE "profile"
+
+bool swz_sampling_wanted(void)
+{
+	return strcmp(swz_environment_get("SWIZZLE_MODE"), "sample") == 0;
+}
+
+static bool counting_wanted(void)
+{
+	return strcmp(swz_environment_get("SWIZZLE_MODE"), "count") == 0;
+}
+
+bool swz_both_wanted(void)
+{
+	return strcmp(swz_environment_get("SWIZZLE_MODE"), "both") == 0;
+}
+
+/* --- the command line ---------------------------------------------------- */
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+#define bad_usage(...) swz_wrong_usage("swizzle-run", __VA_ARGS__)
+
+/* clang-format off */
+static const char usage[] =
+	"Usage: swizzle-run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+	"       swizzle-run [OPTION]... -p PID\n"
+	"Runs PROGRAM with every function entry and exit hooked, and writes a profile\n"
+	"that swizzle-dump reads. -p hooks a process that runs already, for a time.\n"
+	"-m sample takes samples, and changes nothing in the program.\n"
+	"\n"
+	"  -o, --output FILE      write the profile to FILE; %p stands for the pid,\n"
+	"                         %h for the host, %q{VARIABLE} for a variable of\n"
+	"                         the environment; DIR/ for the default name in DIR\n"
+	"                         [swizzle.out.%p]\n"
+	"  -m, --mode MODE        what to record: profile, a calling context tree per\n"
+	"                         thread; trace, every entry and exit with its time,\n"
+	"                         too; count, how often each function is called,\n"
+	"                         without times, at the least cost;\n"
+	"                         sample, where the time goes, without hooks;\n"
+	"                         both: count and sample, for exact counts with\n"
+	"                         true times [profile]\n"
+	"  -r, --rate HZ          sample: samples per second of processor time\n"
+	"                         [1000; --engine pause: 100]\n"
+	"      --engine ENGINE    sample: perf, the kernel takes samples; pause, the\n"
+	"                         threads are stopped for each [perf, if permitted]\n"
+	"      --event EVENT      sample: cpu-clock, task-clock or cycles [cpu-clock]\n"
+	"      --no-wall          sample: do not look where threads wait\n"
+	"      --stack-bytes N    sample: bytes of the stack to copy: 512 to 65528\n"
+	"                         [as much as there is room for]\n"
+	"  -p, --pid PID          profile a running process until it ends, or ^C\n"
+	"      --for TIME         -p: stop after this time (500ms, 10s, 2m)\n"
+	"  -F, --filter PATTERN   only the functions that match and what they call\n"
+	"  -N, --notrace PATTERN  not the functions that match nor what they call\n"
+	"  -H, --hide PATTERN     not the functions that match; what they call stays\n"
+	"  -C, --caller PATTERN   swizzle-dump shows only the functions that match and\n"
+	"                         the paths that lead to them\n"
+	"  -M, --module PATTERN   only these modules\n"
+	"                         [all but ld.so, libc, libm, libpthread, libswizzle]\n"
+	"  -L, --location PATTERN only functions of these source files (that needs\n"
+	"                         debug information); what others call stays\n"
+	"  -Z, --min-size BYTES   not functions that are smaller; what they call stays\n"
+	"  -A, --argument FUNCTION@SPEC,...\n"
+	"                         record arguments and results; SPEC: argN/FORMAT,\n"
+	"                         fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s\n"
+	"                         S p f and bits, as 'open*@arg1/s,arg2/x32,retval/i32'\n"
+	"      --args[=PATTERN]   the same by debug information, for the functions of\n"
+	"                         PROGRAM and its libraries that match [all]; may be\n"
+	"                         repeated\n"
+	"      --string-bytes N   most bytes recorded of a string, up to 2048 [64]\n"
+	"      --config FILE      which calls are recorded and shown, and how: see\n"
+	"                         docs/config.md\n"
+	"                         [~/.config/swizzle/config, then ./.swizzle]\n"
+	"  -D, --depth N          only the first N levels of calls\n"
+	"      --recursion N      a function is at most N times on a stack;\n"
+	"                         deeper calls are folded [16]\n"
+	"      --timing KIND      exact: time each call; sampled: only some calls of\n"
+	"                         functions that are called often, which costs less;\n"
+	"                         counts are exact [exact]\n"
+	"  -t, --min-time TIME    trace: leave out calls that are shorter (100ns, 5us,\n"
+	"                         1ms, 1s); they are counted\n"
+	"      --max-size SIZE    trace: stop at this size: 1M to 64G [4G]\n"
+	"      --ring             trace: do not stop, but keep the newest events\n"
+	"      --switches         trace: record when threads wait, too (the kernel's\n"
+	"                         context switches)\n"
+	"      --flows            trace: record what wakes what: threads, processes,\n"
+	"                         pipes, sockets, locks, signals\n"
+	"      --prints           trace: record the lines that are printed: by puts,\n"
+	"                         fputs, fwrite, write, perror, syslog\n"
+	"      --imports[=dlsym]  time calls into libraries that are not hooked, too\n"
+	"                         (read, malloc, ...), through the caller's GOT;\n"
+	"                         dlsym: also through pointers that it returns\n"
+	"      --max-memory SIZE  bound the memory for records: 1M to 64G [256M]\n"
+	"      --off              begin with recording stopped: swizzle-ctl start or\n"
+	"                         the program itself (swizzle.h) starts it\n"
+	"      --start-at FUNCTION[#N]\n"
+	"                         begin with recording stopped, start it when this\n"
+	"                         function is called (for the Nth time)\n"
+	"      --stop-at FUNCTION[#N]\n"
+	"                         stop recording when this one is called\n"
+	"      --follow           profile child processes, too [default]\n"
+	"      --no-follow        do not profile child processes\n"
+	"      --cache            keep what is found out about modules for the next\n"
+	"                         start, in ~/.cache/swizzle [default]\n"
+	"      --no-cache         neither keep nor use it\n"
+	"      --summary          end with a line that says what was recorded [default]\n"
+	"      --no-summary       end without that line\n"
+	"      --report[=OPTIONS] show the result at the end of PROGRAM, on standard\n"
+	"                         error, as swizzle-dump OPTIONS does [its table]\n"
+	"      --list             list what would be hooked and what not, and exit\n"
+	"  -v, --verbose          say what is done\n"
+	"  -q, --quiet            say nothing\n"
+	"  -V, --version          print the version and exit\n"
+	"  -h, --help             print this help and exit\n"
+	"\n"
+	"A PATTERN is like the shell's (* ? [a-z]) and must match the whole name;\n"
+	"!PATTERN takes away what matches. -F, -N, -H, -C, -M and -L may be repeated.\n"
+	"Each option has an environment variable of the same name (SWIZZLE_OUTPUT,\n"
+	"SWIZZLE_FILTER, ...).\n"
+	"Exit status: the program's own; 126 if it cannot be profiled or executed, or\n"
+	"the profile cannot be written, 127 if it was not found, 2 for wrong usage.\n";
+/* clang-format on */
+
+/* For which modes an option is, if not for all of them. OF_FRAMES: those that
+ * see a call's end, or what is above it. */
+enum modes { ALL_MODES, OF_TRACE, OF_FRAMES, OF_HOOKS, OF_SAMPLES };
+
+struct option {
+	const char *name;
+	const char *variable;
+	const char *value; /* of the variable: of a FLAG */
+	enum option_kind kind;
+	char letter; /* or 0 */
+	enum modes modes;
+};
+
+static const struct option options[] = {
+	{"output", "SWIZZLE_OUTPUT", NULL, OPTION_OUTPUT, 'o', ALL_MODES},
+	{"mode", "SWIZZLE_MODE", NULL, OPTION_MODE, 'm', ALL_MODES},
+	{"filter", "SWIZZLE_FILTER", NULL, OPTION_PATTERN, 'F', OF_FRAMES},
+	{"notrace", "SWIZZLE_NOTRACE", NULL, OPTION_PATTERN, 'N', OF_FRAMES},
+	{"hide", "SWIZZLE_HIDE", NULL, OPTION_PATTERN, 'H', OF_HOOKS},
+	{"caller", "SWIZZLE_CALLER", NULL, OPTION_PATTERN, 'C', ALL_MODES},
+	{"module", "SWIZZLE_MODULE", NULL, OPTION_PATTERN, 'M', OF_HOOKS},
+	{"location", "SWIZZLE_LOCATION", NULL, OPTION_PATTERN, 'L', OF_HOOKS},
+	{"argument", "SWIZZLE_ARGUMENTS", NULL, OPTION_ARGUMENT, 'A',
+	 OF_FRAMES},
+	{"args", "SWIZZLE_ARGS", NULL, OPTION_ARGS, 0, OF_FRAMES},
+	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, OPTION_STRING_BYTES, 0,
+	 OF_FRAMES},
+	{"config", "SWIZZLE_CONFIG", NULL, OPTION_FILE, 0, ALL_MODES},
+	{"min-size", "SWIZZLE_MIN_SIZE", NULL, OPTION_BYTES, 'Z', OF_HOOKS},
+	{"depth", "SWIZZLE_DEPTH", NULL, OPTION_DEPTH, 'D', OF_FRAMES},
+	{"recursion", "SWIZZLE_RECURSION", NULL, OPTION_DEPTH, 0, OF_FRAMES},
+	{"timing", "SWIZZLE_TIMING", NULL, OPTION_TIMING, 0, OF_FRAMES},
+	{"min-time", "SWIZZLE_MIN_TIME", NULL, OPTION_TIME, 't', OF_TRACE},
+	{"max-size", "SWIZZLE_MAX_SIZE", NULL, OPTION_MEMORY, 0, OF_TRACE},
+	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, OPTION_MEMORY, 0, OF_HOOKS},
+	{"ring", "SWIZZLE_RING", "1", OPTION_FLAG, 0, OF_TRACE},
+	{"off", "SWIZZLE_OFF", "1", OPTION_OFF, 0, OF_HOOKS},
+	{"start-at", "SWIZZLE_START_AT", NULL, OPTION_TRIGGER, 0, OF_FRAMES},
+	{"stop-at", "SWIZZLE_STOP_AT", NULL, OPTION_TRIGGER, 0, OF_FRAMES},
+	{"switches", "SWIZZLE_SWITCHES", "1", OPTION_FLAG, 0, OF_TRACE},
+	{"flows", "SWIZZLE_FLOWS", "1", OPTION_FLAG, 0, OF_TRACE},
+	{"prints", "SWIZZLE_PRINTS", "1", OPTION_FLAG, 0, OF_TRACE},
+	{"imports", "SWIZZLE_IMPORTS", "1", OPTION_IMPORTS, 0, OF_HOOKS},
+	{"follow", "SWIZZLE_FOLLOW", "1", OPTION_FLAG, 0, ALL_MODES},
+	{"no-follow", "SWIZZLE_FOLLOW", "0", OPTION_FLAG, 0, ALL_MODES},
+	{"cache", "SWIZZLE_CACHE", "1", OPTION_FLAG, 0, OF_HOOKS},
+	{"no-cache", "SWIZZLE_CACHE", "0", OPTION_FLAG, 0, OF_HOOKS},
+	{"summary", "SWIZZLE_SUMMARY", "1", OPTION_FLAG, 0, ALL_MODES},
+	{"no-summary", "SWIZZLE_SUMMARY", "0", OPTION_FLAG, 0, ALL_MODES},
+	{"report", "SWIZZLE_REPORT", "1", OPTION_REPORT, 0, ALL_MODES},
+	{"list", "SWIZZLE_LIST", "1", OPTION_FLAG, 0, OF_HOOKS},
+	{"verbose", "SWIZZLE_VERBOSE", "1", OPTION_FLAG, 'v', ALL_MODES},
+	{"quiet", "SWIZZLE_QUIET", "1", OPTION_FLAG, 'q', ALL_MODES},
+	{"rate", "SWIZZLE_RATE", NULL, OPTION_RATE, 'r', OF_SAMPLES},
+	{"engine", "SWIZZLE_ENGINE", NULL, OPTION_ENGINE, 0, OF_SAMPLES},
+	{"event", "SWIZZLE_EVENT", NULL, OPTION_EVENT, 0, OF_SAMPLES},
+	{"wall", "SWIZZLE_WALL", "1", OPTION_FLAG, 0, OF_SAMPLES},
+	{"no-wall", "SWIZZLE_WALL", "0", OPTION_FLAG, 0, OF_SAMPLES},
+	{"stack-bytes", "SWIZZLE_STACK_BYTES", NULL, OPTION_STACK_BYTES, 0,
+	 OF_SAMPLES},
+	{"pid", "SWIZZLE_PID", NULL, OPTION_PID, 'p', ALL_MODES},
+	{"for", "SWIZZLE_FOR", NULL, OPTION_DURATION, 0, ALL_MODES},
+	{"version", NULL, NULL, OPTION_FLAG, 'V', ALL_MODES},
+	{"help", NULL, NULL, OPTION_FLAG, 'h', ALL_MODES},
+};
+
+#define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
+
+/* Words of options that are no settings yet. */
+static char *lists[OPTION_COUNT]; /* patterns, one a line */
+static const char *given_output;
+static const char *given_of[OF_SAMPLES + 1]; /* an option for such modes */
+static const char *given_as[OPTION_COUNT];   /* "-D" or "--depth" */
+static bool in_environment[OPTION_COUNT];    /* before the configuration */
+
+/* Options that may be repeated are variables with an item a line. (Patterns may
+ * hold any character but a newline.) */
+static void append(const struct option *o, const char *value)
+{
+	char **list = &lists[o - options];
+
+	*list = *list ? swz_text("%s\n%s", *list, value)
+		      : swz_text("%s", value);
+	swz_environment_set(o->variable, *list);
+}
+
+/* "FUNCTION@SPEC,SPEC;FUNCTION@..." */
+static void append_arguments(const struct option *o, const char *value)
+{
+	for (const char *item = value, *end; item;
+	     item = *end ? end + 1 : NULL) {
+		end = strchrnul(item, ';');
+		append(o, swz_text("%.*s", (int)(end - item), item));
+	}
+}
+
+static void check(const struct option *o, const char *as, const char *value)
+{
+	const char *problem = option_problem(o->kind, value);
+
+	if (problem)
+		bad_usage("option %s: %s", as, problem);
+}
+
+static void check_imports(const char *as, const char *value)
+{
+	char advice[SWZ_ADVICE_BYTES];
+
+	if (swz_word_is(swz_imports_at, value, strlen(value)) >= 0)
+		return;
+	swz_word_advice(swz_imports_at, value, advice);
+	bad_usage("option %s: unknown value of --imports '%s'%s", as, value,
+		  advice);
+}
+
+/* The option `as` was given; VALUE may be NULL where it need not have one. */
+static void set_option(const struct option *o, const char *as,
+		       const char *value)
+{
+	uint64_t bytes;
+
+	given_of[o->modes] = as;
+	given_as[o - options] = as;
+	if (o->value && !value) { /* a flag, --imports, --report */
+		swz_environment_set(o->variable, o->value);
+		return;
+	}
+	if (!value)
+		value = "*"; /* --args */
+	switch (o->kind) {
+	case OPTION_IMPORTS:
+		check_imports(as, value);
+		break;
+	case OPTION_OUTPUT:
+		check(o, as, value);
+		given_output = value;
+		return;
+	case OPTION_ARGS:
+	case OPTION_PATTERN:
+		check(o, as, value);
+		append(o, value);
+		return;
+	case OPTION_ARGUMENT:
+		check(o, as, value);
+		append_arguments(o, value);
+		return;
+	case OPTION_BYTES:
+	case OPTION_MEMORY:
+		check(o, as, value);
+		(void)read_size(value, &bytes);
+		value = swz_text("%llu", (unsigned long long)bytes);
+		break;
+	default:
+		check(o, as, value);
+		break;
+	}
+	swz_environment_set(o->variable, value);
+}
+
+/* Checks the variables, for the environment may set what no option has. */
+static void check_variables(void)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct option *o = &options[i];
+		const char *problem = NULL;
+
+		if (o->variable) {
+			const char *value = swz_environment_get(o->variable);
+
+			problem = variable_problem(o->kind, value);
+			in_environment[i] = *value != '\0';
+		}
+		if (problem)
+			bad_usage("%s in the environment: %s", o->variable,
+				  problem);
+	}
+}
+
+static const char *source_of(const struct option *o)
+{
+	size_t i = (size_t)(o - options);
+
+	if (given_as[i])
+		return swz_text("option %s", given_as[i]);
+	if (in_environment[i])
+		return swz_text("%s in the environment", o->variable);
+	return "the configuration file";
+}
+
+const char *swz_options_name(const char *variable)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (options[i].variable &&
+		    strcmp(options[i].variable, variable) == 0 && given_as[i])
+			return source_of(&options[i]);
+	return swz_text("%s in the environment", variable);
+}
+
+static bool is_flag(const struct option *o)
+{
+	return o->kind == OPTION_FLAG || o->kind == OPTION_OFF;
+}
+
+static void set_flag(const struct option *o, const char *as)
+{
+	if (o->letter == 'V')
+		swz_print_and_exit("swizzle-run " SWZ_VERSION "\n");
+	if (o->letter == 'h')
+		swz_print_and_exit(usage);
+	set_option(o, as, NULL);
+}
+
+static const struct option *by_letter(char letter)
+{
+	for (size_t i = 0; letter > 0 && i < OPTION_COUNT; i++)
+		if (options[i].letter == letter)
+			return &options[i];
+	bad_usage("unknown option -%c", letter);
+}
+
+static const char *option_at(size_t index)
+{
+	return index < OPTION_COUNT ? options[index].name : NULL;
+}
+
+/* The value that is the next argument. */
+static const char *next_value(const char *as, char ***next)
+{
+	if (!**next)
+		bad_usage("option %s needs a value", as);
+	return *(*next)++;
+}
+
+static void read_long(const char *argument, char ***next)
+{
+	const char *end = strchrnul(argument, '=');
+	int found = swz_word_find(option_at, argument + 2,
+				  (size_t)(end - argument - 2));
+	const struct option *o;
+	const char *as;
+
+	if (found < 0) {
+		char complaint[SWZ_ADVICE_BYTES];
+
+		swz_option_complaint(option_at, argument, complaint);
+		bad_usage("%s", complaint);
+	}
+	o = &options[found];
+	as = swz_text("--%s", o->name);
+	if (is_flag(o) && *end)
+		bad_usage("option %s takes no value", as);
+	if (is_flag(o))
+		set_flag(o, as);
+	else if (*end)
+		set_option(o, as, end + 1);
+	else
+		set_option(o, as,
+			   o->kind == OPTION_IMPORTS ||
+					   o->kind == OPTION_REPORT ||
+					   o->kind == OPTION_ARGS
+				   ? NULL
+				   : next_value(as, next));
+}
+
+/* -vq is -v -q; the last one may have a value, in the same argument or in the
+ * next. */
+static void read_short(const char *argument, char ***next)
+{
+	for (const char *s = argument + 1; *s; s++) {
+		const struct option *o = by_letter(*s);
+		const char *as = swz_text("-%c", *s);
+
+		if (!is_flag(o)) {
+			set_option(o, as, s[1] ? s + 1 : next_value(as, next));
+			return;
+		}
+		set_flag(o, as);
+	}
+}
+
+/* The variables of options, those that the tools set for each other, and those
+ * of swizzle-dump. */
+static const char *variable_at(size_t index)
+{
+	static const char *const others[] = {"SWIZZLE_FRESH", "SWIZZLE_TREE",
+					     "SWIZZLE_SIGNATURES"};
+	const size_t other_count = sizeof(others) / sizeof(others[0]);
+
+	if (index < OPTION_COUNT)
+		return options[index].variable ? options[index].variable : "";
+	index -= OPTION_COUNT;
+	return index < other_count ? others[index]
+				   : swz_variables_of_dump(index - other_count);
+}
+
+void swz_options_check_environment(void)
+{
+	if (strcmp(swz_environment_get("SWIZZLE_QUIET"), "1") != 0)
+		swz_variables_check(variable_at, false);
+}
+
+static bool is_wanted(const struct option *o)
+{
+	const char *value = o->variable ? swz_environment_get(o->variable) : "";
+
+	return *value && !(is_flag(o) && strcmp(value, "0") == 0);
+}
+
+static const struct option *wanted_of(enum modes modes)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (options[i].modes == modes && is_wanted(&options[i]))
+			return &options[i];
+	return NULL;
+}
+
+/* Without --mode, what else is asked for decides. */
+static void choose_mode(void)
+{
+	const struct option *of_trace = wanted_of(OF_TRACE);
+	const struct option *of_frames = wanted_of(OF_FRAMES);
+	const char *mode = DEFAULT_MODE;
+
+	if (*swz_environment_get("SWIZZLE_MODE"))
+		return;
+	if (of_trace)
+		mode = "trace";
+	else if (of_frames)
+		mode = "profile";
+	/* which the library does by itself */
+	if (strcmp(mode, "profile") != 0)
+		swz_environment_set("SWIZZLE_MODE", mode);
+	if (strcmp(mode, DEFAULT_MODE) == 0 ||
+	    strcmp(swz_environment_get("SWIZZLE_QUIET"), "1") == 0 ||
+	    strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)
+		return;
+	swz_notice("%s needs %s: recording with --mode %s",
+		   source_of(of_trace ? of_trace : of_frames),
+		   of_trace ? "each call's moment"
+			    : "each call's end, or what is above it",
+		   mode);
+}
+
+static void check_modes(bool has_program)
+{
+	bool has_process = *swz_environment_get("SWIZZLE_PID") != '\0';
+
+	if (swz_sampling_wanted()) {
+		const char *given = given_of[OF_HOOKS] ? given_of[OF_HOOKS]
+						       : given_of[OF_FRAMES];
+
+		if (given)
+			bad_usage("option %s is not for --mode sample", given);
+	} else if ((counting_wanted() || swz_both_wanted()) &&
+		   wanted_of(OF_FRAMES)) {
+		bad_usage("%s needs a call's end, or what is above it: "
+			  "use it with --mode profile or trace",
+			  source_of(wanted_of(OF_FRAMES)));
+	} else if (given_of[OF_SAMPLES] && !swz_both_wanted()) {
+		bad_usage("option %s is for --mode sample and both only",
+			  given_of[OF_SAMPLES]);
+	} else if (has_process) {
+		if (strcmp(swz_environment_get("SWIZZLE_IMPORTS"), "") != 0 &&
+		    strcmp(swz_environment_get("SWIZZLE_IMPORTS"), "0") != 0)
+			bad_usage("option --imports is not for -p: calls "
+				  "through the GOT are timed from a program's "
+				  "start");
+		if (strcmp(swz_environment_get("SWIZZLE_FLOWS"), "1") == 0)
+			bad_usage("option --flows is not for -p: what a "
+				  "process has open then is not known");
+		if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)
+			bad_usage("option --list is not for -p: give the "
+				  "program instead");
+	}
+	if (*swz_environment_get("SWIZZLE_FOR") && !has_process)
+		bad_usage("option --for is for -p only");
+	if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)
+		unsetenv("SWIZZLE_REPORT"); /* nothing is run */
+	if (!has_program && !has_process)
+		bad_usage("no program given");
+	if (has_program && has_process)
+		bad_usage("option -p: either a process or a program, not both");
+}
+
+char **swz_options_read(char **next)
+{
+	while (*next) {
+		const char *argument = *next;
+
+		if (argument[0] != '-' || !argument[1])
+			break;
+		next++;
+		if (strcmp(argument, "--") == 0)
+			break;
+		if (argument[1] == '-')
+			read_long(argument, &next);
+		else
+			read_short(argument, &next);
+	}
+	check_variables();
+	return next;
+}
+
+void swz_options_settle_mode(bool has_program)
+{
+	choose_mode();
+	check_modes(has_program);
+	if (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") == 0) {
+		if (strcmp(swz_environment_get("SWIZZLE_TIMING"), "sampled") ==
+		    0)
+			bad_usage("a trace has exact times: no --timing "
+				  "sampled");
+	} else if (strcmp(swz_environment_get("SWIZZLE_TIMING"), "sampled") ==
+			   0 &&
+		   (*swz_environment_get("SWIZZLE_ARGS") ||
+		    *swz_environment_get("SWIZZLE_ARGUMENTS"))) {
+		bad_usage("options -A and --args need the time of each call: "
+			  "no --timing sampled");
+	} else if (given_of[OF_TRACE]) {
+		bad_usage("option %s is for --mode trace only",
+			  given_of[OF_TRACE]);
+	}
+}
+
+const char *swz_options_output(void)
+{
+	return given_output;
+}

@@ -1,0 +1,1012 @@
+/* A thread's node slots become a calling context tree with costs, in three
+ * steps: collect (which slots belong together), order (contexts in preorder,
+ * which finds cycles and orphans), and cost. All are iterative, as the depth is
+ * the file's choice. */
+
+#include "profile/costs/call_tree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "util/arith.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/costs/tree_events.h"
+#include "profile/file/reader.h"
+#include "profile/names/unit_index.h"
+
+/* --- collect: the slots of a thread -------------------------------------- */
+
+struct swz_tree_builder {
+	struct swz_tree *tree;
+	struct swz_profile *profile;
+	const struct swz_profile_thread *thread;
+	const struct swz_range *range; /* NULL: all */
+	struct swz_unit_index units;   /* of nodes */
+	uint32_t *preorder;            /* per node: position, SWZ_INDEX_NONE if
+					* unreachable */
+	uint32_t *last_below; /* per node: position of its last descendant */
+};
+
+static bool swz_tree_is_context(const struct swz_tree *tree, uint32_t index)
+{
+	return tree->nodes[index].context == index;
+}
+
+/* After the second step: whether the inner context lies in the outer one. */
+static bool swz_tree_encloses(const struct swz_tree_builder *builder,
+			      uint32_t outer, uint32_t inner)
+{
+	return builder->preorder[outer] <= builder->preorder[inner] &&
+	       builder->preorder[inner] <= builder->last_below[outer];
+}
+
+#define NONE SWZ_INDEX_NONE
+
+static struct swz_tree_node *append(struct swz_tree_builder *builder)
+{
+	return &builder->tree->nodes[builder->tree->count++];
+}
+
+/* Makes room for all slots there are. */
+static void make_room(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	size_t count = 2, i; /* with the root and what was not traced */
+
+	for (i = 0; i < thread->span_count; i++)
+		count += thread->spans[i].count;
+	builder->tree->nodes = swz_allocate_dense(count,
+						  sizeof(struct swz_tree_node));
+	builder->units.root = thread->record.root;
+	if (thread->span_count) {
+		const struct swz_node_span *last =
+			&thread->spans[thread->span_count - 1];
+
+		/* spans are sorted */
+		builder->units.first = thread->spans[0].unit;
+		builder->units.count = (size_t)last->unit + last->count -
+				       builder->units.first;
+	}
+	builder->units.items = swz_allocate(builder->units.count,
+					    sizeof(uint32_t));
+}
+
+static void collect_root(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	uint64_t total = thread->last_ticks - thread->record.start_ticks;
+
+	*append(builder) = (struct swz_tree_node){
+		.id = SWZ_FUNCTION_ROOT,
+		.function = NONE,
+		.folded_caller = NONE,
+		.ticks = (int64_t)total,
+		.outer_ticks = (int64_t)total,
+	};
+}
+
+/* A sum of times, with the activations that are open ended at EXIT, the
+ * thread's last moment as nodes have it. `open` may be wrong when the process
+ * was killed, or a hook abandoned, between two instructions: what is left of
+ * the bias tells by how many. The sum is modulo 2^64, as it was when the file
+ * was written. */
+int64_t swz_close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
+			bool *repaired)
+{
+	uint64_t sum = (uint64_t)ticks + open * exit;
+	int64_t excess = (int64_t)(sum + SWZ_TICKS_BIAS / 2) >> 56;
+
+	if (excess)
+		*repaired = true;
+	return (int64_t)(sum - (uint64_t)excess * exit);
+}
+
+static int64_t clamp(int64_t value, int64_t high)
+{
+	return value < 0 ? 0 : value > high ? high : value;
+}
+
+static int64_t repair(int64_t value, int64_t bound, bool *repaired)
+{
+	if (value >= 0 && value <= bound)
+		return value;
+	*repaired = true;
+	return clamp(value, bound);
+}
+
+static int64_t limit_ticks(uint64_t ticks, int64_t limit)
+{
+	return ticks > (uint64_t)limit ? limit : (int64_t)ticks;
+}
+
+/* The most that the activations can have lasted together: those that ended no
+ * longer than the longest each, the others no longer than the thread. */
+static int64_t ticks_bound(const struct swz_node *slot, uint64_t open,
+			   int64_t longest, int64_t total)
+{
+	uint64_t ended = slot->calls > open ? slot->calls - open : 0;
+
+	return swz_add(swz_scale(longest, ended, 1),
+		       swz_scale(total, open + 1, 1));
+}
+
+/* The thread's last moment, as nodes have it. */
+static uint64_t last_moment(const struct swz_tree_builder *builder)
+{
+	return builder->thread->last_ticks -
+	       builder->profile->header.epoch_ticks + SWZ_TICKS_BIAS;
+}
+
+/* The squared standard error of the estimate TICKS (Horvitz and Thompson), less
+ * what is due to the mean, which is known: the calls are counted. */
+static double variance_of(const struct swz_node *slot, double ticks)
+{
+	double weight = (double)slot->weight, timed = slot->timed, mean, known;
+
+	if (slot->weight <= slot->timed || !slot->timed || !slot->calls)
+		return 0;
+	mean = ticks / (double)slot->calls;
+	/* at least what the sum of weight * (weight - 1) would be if all were
+	 * the same */
+	known = (double)slot->squares * 16 -
+		mean * mean * weight * (weight / timed - 1);
+	return known > weight ? known : weight;
+}
+
+/* In a forked process, frames that were open at the fork count no call, and
+ * those that were resumed none here. */
+static bool inherits(const struct swz_tree_builder *builder,
+		     const struct swz_node *slot)
+{
+	return builder->profile->header.flags & SWZ_FILE_FORKED ||
+	       slot->open & SWZ_NODE_RESUMED;
+}
+
+/* Sampled: the most that so many activations can have lasted together. */
+static int64_t estimate_bound(const struct swz_tree_builder *builder,
+			      const struct swz_node *slot, uint64_t count)
+{
+	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
+
+	return inherits(builder, slot) ? INT64_MAX / 4
+				       : swz_scale(total, count, 1);
+}
+
+static void collect_estimate(struct swz_tree_builder *builder,
+			     const struct swz_node *slot, uint32_t unit,
+			     struct swz_tree_node *node)
+{
+	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
+	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
+	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
+	int64_t bound = estimate_bound(builder, slot,
+				       swz_add_count(slot->calls, open + 1));
+	bool repaired = false;
+	int64_t ticks = repair(swz_close_ticks(slot->ticks, open,
+					       last_moment(builder), &repaired),
+			       INT64_MAX / 4, &repaired);
+
+	if (slot->calls && slot->weight)
+		ticks = swz_scale(ticks, slot->calls, slot->weight);
+	node->calls = slot->calls;
+	node->ticks = repair(ticks, bound, &repaired);
+	node->timed = slot->timed < slot->calls ? slot->timed : slot->calls;
+	node->variance = variance_of(slot, (double)node->ticks);
+	/* a recursive activation is never outermost; others mostly are */
+	node->outer_ticks = slot->context == unit ? clamp(node->ticks, total)
+						  : 0;
+	if (repaired)
+		builder->tree->repaired_nodes++;
+}
+
+static void collect_costs(struct swz_tree_builder *builder,
+			  const struct swz_node *slot,
+			  struct swz_tree_node *node)
+{
+	uint64_t last = last_moment(builder);
+	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
+	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
+	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
+	bool repaired = false, unclosed;
+	bool inherited = inherits(builder, slot);
+
+	node->calls = slot->calls;
+	if (!inherited && open == slot->calls + 1)
+		node->calls = open;
+	node->min_ticks = limit_ticks(slot->min_ticks, total);
+	node->max_ticks = limit_ticks(slot->max_ticks, total);
+	node->ticks = repair(
+		swz_close_ticks(slot->ticks, open, last, &repaired),
+		inherited ? INT64_MAX / 4
+			  : ticks_bound(slot, open, node->max_ticks, total),
+		&repaired);
+	node->outer_ticks = swz_close_ticks(slot->outer_ticks, 0, last,
+					    &unclosed);
+	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
+	if (node->outer_ticks > node->ticks)
+		node->outer_ticks = node->ticks;
+	node->uncounted = inherited;
+	if (repaired)
+		builder->tree->repaired_nodes++;
+}
+
+/* Samples are not torn: the file is written when all is known. */
+static void collect_samples(struct swz_tree_builder *builder,
+			    const struct swz_node *slot,
+			    struct swz_tree_node *node)
+{
+	bool repaired = false;
+
+	if (node->flags & SWZ_NODE_HIT)
+		node->hits = slot->calls;
+	else
+		node->calls = slot->calls;
+	node->ticks = repair(slot->ticks, INT64_MAX / 4, &repaired);
+	node->outer_ticks = node->ticks;
+	/* with what lies below, until sum_samples() */
+	node->waiting = repair(slot->waiting_ticks, node->ticks, &repaired);
+	if (repaired)
+		builder->tree->repaired_nodes++;
+}
+
+static int64_t bounded(int64_t ticks)
+{
+	return clamp(ticks, INT64_MAX / 4);
+}
+
+/* Times are whole, and waiting is the context's own. */
+static void collect_merged(struct swz_tree_builder *builder,
+			   const struct swz_node *slot,
+			   struct swz_tree_node *node)
+{
+	bool samples = builder->tree->samples;
+
+	node->calls = slot->calls;
+	node->ticks = bounded(slot->ticks);
+	node->uncounted = slot->open & SWZ_NODE_RESUMED;
+	if (samples) {
+		node->waiting = clamp(slot->waiting_ticks, node->ticks);
+		return;
+	}
+	node->outer_ticks = bounded(slot->outer_ticks);
+	node->min_ticks = limit_ticks(slot->min_ticks, INT64_MAX / 4);
+	node->max_ticks = limit_ticks(slot->max_ticks, INT64_MAX / 4);
+}
+
+static void collect_merged_root(struct swz_tree_builder *builder)
+{
+	const struct swz_profile *profile = builder->profile;
+	struct swz_tree_node *root = &builder->tree->nodes[SWZ_TREE_ROOT];
+	uint64_t at = (uint64_t)builder->thread->record.root * SWZ_UNIT_BYTES;
+	struct swz_node slot;
+
+	root->ticks = 0;
+	if (swz_profile_loaded(profile, at, &slot, sizeof(slot)) ==
+	    sizeof(slot)) {
+		root->ticks = bounded(slot.ticks);
+		root->calls = builder->tree->samples ? slot.calls : 0;
+	}
+	builder->tree->knows_waiting = builder->tree->samples &&
+				       profile->header.sample_flags &
+					       SWZ_SAMPLES_OF_WAITING;
+}
+
+static bool has_flag(const struct swz_profile *profile, uint32_t function,
+		     enum swz_function_flags flag)
+{
+	return function != NONE && profile->functions[function].flags & flag;
+}
+
+static bool has_long_calls(const struct swz_tree_builder *builder,
+			   const struct swz_node *slot)
+{
+	return builder->tree->sampled && slot->call_site & SWZ_CALL_SITE_LONG &&
+	       !(slot->open & SWZ_NODE_FOLDED);
+}
+
+static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
+{
+	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
+	struct swz_tree_node *node;
+
+	if (slot->function == SWZ_FUNCTION_NONE ||
+	    unit == builder->thread->record.root ||
+	    has_long_calls(builder, slot))
+		return;
+	/* (what folded nodes hang below is a hidden root of its own) */
+	if (slot->function == SWZ_FUNCTION_UNTRACED ||
+	    (slot->function == SWZ_FUNCTION_ROOT &&
+	     !(slot->open & SWZ_NODE_HIDDEN))) {
+		builder->tree->dropped_nodes++;
+		return;
+	}
+	node = append(builder);
+	builder->units.items[unit - builder->units.first] =
+		(uint32_t)builder->tree->count;
+	*node = (struct swz_tree_node){
+		.id = slot->function,
+		.unit = unit,
+		.function = swz_profile_function_by_id(builder->profile,
+						       slot->function),
+		.parent = slot->parent, /* units, until resolve() */
+		.context = slot->context,
+		.flags = slot->open & SWZ_NODE_FLAGS_MASK,
+		.folded_caller = NONE,
+		.call_site = slot->call_site,
+	};
+	if (node->flags & SWZ_NODE_FOLDED && node->call_site)
+		node->folded_caller = swz_profile_function_at(
+			builder->profile, node->call_site - 1);
+	node->is_leaf = has_flag(builder->profile, node->function,
+				 SWZ_FUNCTION_LEAF);
+	node->is_code = has_flag(builder->profile, node->function,
+				 SWZ_FUNCTION_AT_RUN_TIME);
+	if (node->is_code)
+		return; /* what it has is that of those below */
+	if (builder->tree->counts)
+		node->calls = slot->calls;
+	else if (builder->tree->merged)
+		collect_merged(builder, slot, node);
+	else if (builder->tree->samples)
+		collect_samples(builder, slot, node);
+	else if (builder->tree->sampled)
+		collect_estimate(builder, slot, unit, node);
+	else
+		collect_costs(builder, slot, node);
+}
+
+/* To the edge's other calls. */
+static void add_long_calls(struct swz_tree_builder *builder, uint32_t unit)
+{
+	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
+	struct swz_tree *tree = builder->tree;
+	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, ticks;
+	struct swz_tree_node *node;
+	bool repaired = false;
+	uint32_t index;
+
+	if (slot->function == SWZ_FUNCTION_NONE ||
+	    !has_long_calls(builder, slot))
+		return;
+	index = swz_unit_index(&builder->units, slot->context);
+	if (index == NONE || index == SWZ_TREE_ROOT) {
+		tree->dropped_nodes++;
+		return;
+	}
+	node = &tree->nodes[index];
+	/* the edge's other calls say whether it was resumed */
+	ticks = repair(slot->ticks,
+		       estimate_bound(builder,
+				      swz_profile_node(builder->profile,
+						       slot->context),
+				      swz_add_count(slot->calls, 1)),
+		       &repaired);
+	node->calls = swz_add_count(node->calls, slot->calls);
+	node->timed = swz_add_count(node->timed, slot->timed);
+	if (node->timed > node->calls)
+		node->timed = node->calls;
+	node->ticks = swz_add(node->ticks, ticks);
+	if (node->context == node->unit)
+		node->outer_ticks = clamp(node->ticks, total);
+	tree->repaired_nodes += repaired;
+}
+
+static void collect_unwound(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	struct swz_tree_node *nodes = builder->tree->nodes;
+	size_t i;
+
+	for (i = 0; i < thread->unwound_count; i++) {
+		const struct swz_profile_unwound *u = &thread->unwound[i];
+		uint32_t index = swz_unit_index(&builder->units, u->node);
+
+		if (index != NONE && index != SWZ_TREE_ROOT)
+			nodes[index].unwound = u->count;
+	}
+}
+
+/* A folded node hangs below one that stands for its caller, which is no context
+ * of a call. */
+static void resolve_folded(const struct swz_tree *tree,
+			   struct swz_tree_node *node)
+{
+	const struct swz_tree_node *parent;
+
+	if (!(node->flags & SWZ_NODE_FOLDED) || node->parent == NONE)
+		return;
+	parent = &tree->nodes[node->parent];
+	if (!(parent->flags & SWZ_NODE_FOLDED) ||
+	    parent->id == SWZ_FUNCTION_ROOT)
+		return;
+	node->folded_caller = parent->function;
+	node->parent = parent->parent;
+}
+
+/* Units to indices. What is not there becomes NONE. */
+static void resolve(struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	size_t i;
+
+	for (i = 1; i < tree->count; i++) {
+		struct swz_tree_node *node = &tree->nodes[i];
+
+		node->parent = swz_unit_index(&builder->units, node->parent);
+		node->context = swz_unit_index(&builder->units, node->context);
+	}
+	for (i = 1; i < tree->count; i++)
+		resolve_folded(tree, &tree->nodes[i]);
+}
+
+/* A sampled thread has no time outside of what was sampled. A context's own
+ * waiting is what that of its children leaves of it. */
+static void sum_samples(struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	struct swz_tree_node *root = &tree->nodes[SWZ_TREE_ROOT];
+	int64_t *below = swz_allocate(tree->count, sizeof(*below));
+	size_t i;
+
+	root->ticks = 0;
+	for (i = 1; i < tree->count; i++) {
+		const struct swz_tree_node *node = &tree->nodes[i];
+
+		if (node->parent == SWZ_TREE_ROOT)
+			root->ticks = swz_add(root->ticks, node->ticks);
+		if (node->parent != NONE)
+			below[node->parent] = swz_add(below[node->parent],
+						      node->waiting);
+	}
+	root->outer_ticks = root->ticks;
+	for (i = 1; i < tree->count; i++) {
+		struct swz_tree_node *node = &tree->nodes[i];
+
+		node->waiting = clamp(swz_sub(node->waiting, below[i]),
+				      node->ticks);
+	}
+	free(below);
+	tree->knows_waiting = builder->profile->header.sample_flags &
+			      SWZ_SAMPLES_OF_WAITING;
+}
+
+static void append_untraced(struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	uint32_t index = (uint32_t)tree->count;
+
+	if (!tree->untraced_ticks)
+		return;
+	*append(builder) = (struct swz_tree_node){
+		.id = SWZ_FUNCTION_UNTRACED,
+		.function = NONE,
+		.parent = SWZ_TREE_ROOT,
+		.context = index,
+		.folded_caller = NONE,
+		.ticks = tree->untraced_ticks,
+		.outer_ticks = tree->untraced_ticks,
+	};
+}
+
+/* The first step: the tree's nodes as the file has them, times closed; parents
+ * and contexts are indices, SWZ_INDEX_NONE where there is no such node. */
+static void tree_collect(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	size_t i;
+	uint32_t j;
+
+	make_room(builder);
+	collect_root(builder);
+	for (i = 0; i < thread->span_count; i++) {
+		for (j = 0; j < thread->spans[i].count; j++)
+			collect_slot(builder, thread->spans[i].unit + j);
+		swz_progress_add(thread->spans[i].count);
+	}
+	for (i = 0; i < thread->span_count; i++)
+		for (j = 0; j < thread->spans[i].count; j++)
+			add_long_calls(builder, thread->spans[i].unit + j);
+	collect_unwound(builder);
+	if (builder->range)
+		swz_tree_take_events(builder->tree, &builder->units,
+				     builder->profile, thread, builder->range);
+	resolve(builder);
+	if (builder->tree->counts)
+		builder->tree->nodes[SWZ_TREE_ROOT].ticks =
+			builder->tree->nodes[SWZ_TREE_ROOT].outer_ticks = 0;
+	else if (builder->tree->merged)
+		collect_merged_root(builder);
+	else if (builder->tree->samples)
+		sum_samples(builder);
+	append_untraced(builder);
+	if (builder->tree->counts)
+		return;
+	swz_tree_take_switches(builder->tree, &builder->units, builder->profile,
+			       thread, builder->range);
+	if (!builder->range && !builder->tree->knows_waiting &&
+	    !builder->tree->samples)
+		swz_tree_take_looks(builder->tree, &builder->units,
+				    builder->profile, thread);
+}
+
+/* --- cost: self times and sums ------------------------------------------- */
+
+/* The invariant that costs keep: a node's ticks appear once as time of its
+ * context and once as time that its caller spent in it, so the self times add
+ * up to the root's ticks, exactly. */
+
+/* Temporary sums per context, of nodes whose time is spent in it (within) and
+ * of nodes that are called from it (beneath). */
+struct sums {
+	int64_t within;
+	int64_t beneath;
+	int64_t cost; /* of the hooks, in the context's self time */
+	double variance;
+};
+
+/* A folded node is not really called from its parent, so its time must not be
+ * taken from it. */
+static bool called_from_parent(const struct swz_tree_node *node)
+{
+	return !(node->flags & SWZ_NODE_FOLDED);
+}
+
+static int64_t cost_inside(const struct swz_tree *tree,
+			   const struct swz_tree_node *node)
+{
+	return swz_call_cost(node->calls, tree->cost_inside);
+}
+
+int64_t swz_tree_cost_outside(const struct swz_tree *tree,
+			      const struct swz_tree_node *node)
+{
+	uint64_t timed = node->timed, cost = tree->cost_outside;
+	int64_t sum;
+
+	if (!tree->sampled)
+		return swz_call_cost(node->calls, cost);
+	sum = swz_add(
+		swz_call_cost(timed, swz_add_count(tree->cost_inside, cost)),
+		swz_call_cost(node->calls - timed,
+			      node->is_leaf ? tree->cost_leaf
+					    : tree->cost_untimed));
+	return swz_sub(sum, cost_inside(tree, node));
+}
+
+static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
+{
+	uint32_t i;
+
+	for (i = 1; i < tree->count; i++) {
+		const struct swz_tree_node *node = &tree->nodes[i];
+		struct sums *context = &sums[node->context];
+		struct sums *parent = &sums[node->parent];
+
+		context->cost = swz_add(context->cost, cost_inside(tree, node));
+		/* both parts of it: whoever made these calls was not traced */
+		if (node->id == SWZ_FUNCTION_UNTRACED && tree->compensated)
+			context->cost = swz_add(
+				tree->untraced_own,
+				swz_call_cost(
+					tree->untraced_calls,
+					swz_add_count(tree->cost_inside,
+						      tree->cost_outside)));
+		if (called_from_parent(node))
+			parent->cost = swz_add(
+				parent->cost,
+				swz_tree_cost_outside(tree, node));
+		/* what a context calls of itself adds nothing to its self */
+		if (node->context == node->parent && called_from_parent(node))
+			continue;
+		context->variance += node->variance;
+		if (called_from_parent(node))
+			parent->variance += node->variance;
+		if (swz_tree_is_context(tree, i))
+			continue;
+		context->within = swz_add(context->within, node->ticks);
+		if (called_from_parent(node))
+			parent->beneath = swz_add(parent->beneath, node->ticks);
+	}
+}
+
+/* True if the function is not on the path above. */
+static bool is_outermost(const struct swz_tree *tree, uint32_t index)
+{
+	uint32_t function = tree->nodes[index].function;
+
+	while (index != SWZ_TREE_ROOT) {
+		const struct swz_tree_node *node;
+
+		index = tree->nodes[index].parent;
+		node = &tree->nodes[index];
+		if (node->function == function &&
+		    !(node->flags & SWZ_NODE_HIDDEN))
+			return false;
+	}
+	return true;
+}
+
+/* Code that is not hooked lasts as long as what it called. What else it took is
+ * the self time of the hooked function above, and so is the hooks' cost. */
+static void derive_code(struct swz_tree *tree, struct sums *sums,
+			uint32_t index)
+{
+	struct swz_tree_node *node = &tree->nodes[index];
+	struct sums *parent = &sums[node->parent];
+
+	node->ticks = sums[index].beneath;
+	node->outer_ticks = is_outermost(tree, index) ? node->ticks : 0;
+	parent->cost = swz_add(parent->cost, sums[index].cost);
+	parent->variance += sums[index].variance;
+	parent->beneath = swz_add(parent->beneath, node->ticks);
+}
+
+/* Children first. A context that seems shorter than what it called was torn:
+ * it lasted at least as long as that. */
+static void derive_self(struct swz_tree *tree, struct sums *sums)
+{
+	size_t i;
+
+	for (i = tree->context_count; i-- > 0;) {
+		uint32_t index = tree->contexts[i];
+		struct swz_tree_node *node = &tree->nodes[index];
+		const struct sums *sum = &sums[index];
+		struct sums *parent = &sums[node->parent];
+		int64_t self = swz_sub(swz_add(node->ticks, sum->within),
+				       sum->beneath);
+
+		if (node->is_code) {
+			derive_code(tree, sums, index);
+			continue;
+		}
+		if (self < 0 && index == SWZ_TREE_ROOT && tree->sampled) {
+			self = 0;
+		} else if (self < 0) {
+			node->ticks = swz_sub(node->ticks, self);
+			node->outer_ticks = swz_sub(node->outer_ticks, self);
+			self = 0;
+			/* estimates may miss by as much */
+			if (!tree->sampled)
+				tree->repaired_nodes++;
+		}
+		node->raw_self = self;
+		node->self = swz_sub(self, sum->cost);
+		node->self_variance = sum->variance;
+		if (node->self < 0 ||
+		    (tree->compensated && node->id == SWZ_FUNCTION_OURSELVES))
+			node->self = 0;
+		if (index != SWZ_TREE_ROOT && called_from_parent(node))
+			parent->beneath = swz_add(parent->beneath, node->ticks);
+	}
+}
+
+/* Estimates may come to more than the thread's time, which is known. */
+static void settle_estimates(struct swz_tree *tree)
+{
+	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, sum = 0;
+	size_t i;
+
+	for (i = 0; i < tree->context_count; i++)
+		sum = swz_add(sum, tree->nodes[tree->contexts[i]].raw_self);
+	if (sum <= total)
+		return;
+	for (i = 0; i < tree->context_count; i++) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+
+		node->raw_self = swz_scale(node->raw_self, (uint64_t)total,
+					   (uint64_t)sum);
+		node->self = swz_scale(node->self, (uint64_t)total,
+				       (uint64_t)sum);
+	}
+}
+
+static void sum_subtrees(struct swz_tree *tree)
+{
+	size_t i;
+
+	for (i = tree->context_count; i-- > 0;) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+		struct swz_tree_node *parent = &tree->nodes[node->parent];
+
+		node->raw_below = swz_add(node->raw_below, node->raw_self);
+		node->self_below = swz_add(node->self_below, node->self);
+		if (i == 0)
+			break;
+		parent->raw_below = swz_add(parent->raw_below, node->raw_below);
+		parent->self_below = swz_add(parent->self_below,
+					     node->self_below);
+	}
+}
+
+/* The one of two ancestors of a node that is nearer to the root. */
+static uint32_t higher(const struct swz_tree_builder *builder, uint32_t a,
+		       uint32_t b)
+{
+	return builder->preorder[a] < builder->preorder[b] ? a : b;
+}
+
+/* Where recursion leads out of each subtree: upwards what is seen from below,
+ * then downwards, as the place it leads to may lead out further. */
+static void find_tops(const struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	struct swz_tree_node *nodes = tree->nodes;
+	size_t i;
+
+	for (i = 0; i < tree->context_count; i++)
+		nodes[tree->contexts[i]].top = tree->contexts[i];
+	for (i = 1; i < tree->count; i++) {
+		uint32_t to = nodes[i].context;
+
+		if (swz_tree_is_context(tree, (uint32_t)i))
+			continue;
+		if (!swz_tree_encloses(builder, to, nodes[i].parent))
+			to = SWZ_TREE_ROOT; /* a folded node */
+		nodes[nodes[i].parent].top = higher(
+			builder, nodes[nodes[i].parent].top, to);
+	}
+	for (i = tree->context_count; i-- > 1;) {
+		struct swz_tree_node *node = &nodes[tree->contexts[i]];
+
+		nodes[node->parent].top = higher(
+			builder, nodes[node->parent].top, node->top);
+	}
+	for (i = 1; i < tree->context_count; i++) {
+		struct swz_tree_node *node = &nodes[tree->contexts[i]];
+
+		node->top = nodes[node->top].top;
+	}
+}
+
+/* A sum of profiles gives self times; what is below is added to them. */
+static void derive_inclusive(struct swz_tree *tree)
+{
+	int64_t *below = swz_allocate(tree->count, sizeof(*below));
+	size_t i;
+
+	for (i = tree->context_count; i-- > 0;) {
+		uint32_t index = tree->contexts[i];
+		struct swz_tree_node *node = &tree->nodes[index];
+
+		node->raw_self = node->self = node->ticks;
+		node->ticks = swz_add(node->ticks, below[index]);
+		if (index != SWZ_TREE_ROOT)
+			below[node->parent] = swz_add(below[node->parent],
+						      node->ticks);
+	}
+	free(below);
+	/* recursion may have led out of the subtree, and back */
+	for (i = 0; i < tree->count; i++) {
+		struct swz_tree_node *node = &tree->nodes[i];
+
+		if (tree->samples || i == SWZ_TREE_ROOT)
+			node->outer_ticks = node->ticks;
+		else if (node->ticks < node->outer_ticks)
+			node->ticks = node->outer_ticks;
+	}
+}
+
+static void derive_total(struct swz_tree *tree)
+{
+	size_t i;
+
+	tree->total_ticks = 0;
+	for (i = 0; i < tree->context_count; i++)
+		tree->total_ticks = swz_add(
+			tree->total_ticks,
+			tree->nodes[tree->contexts[i]].raw_self);
+	for (i = 1; i < tree->count; i++)
+		if (!called_from_parent(&tree->nodes[i]))
+			tree->total_ticks = swz_sub(tree->total_ticks,
+						    tree->nodes[i].ticks);
+	if (tree->total_ticks < 0)
+		tree->total_ticks = 0;
+}
+
+/* The last step: self times, sums over subtrees, the total. */
+static void tree_cost(const struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	struct sums *sums;
+
+	if (tree->merged) {
+		derive_inclusive(tree);
+		sum_subtrees(tree);
+		find_tops(builder);
+		if (!tree->counts)
+			tree->total_ticks =
+				(int64_t)(builder->thread->last_ticks -
+					  builder->thread->record.start_ticks);
+		return;
+	}
+	sums = swz_allocate(tree->count, sizeof(*sums));
+	sum_recursive_nodes(tree, sums);
+	derive_self(tree, sums);
+	free(sums);
+	if (tree->sampled)
+		settle_estimates(tree);
+	sum_subtrees(tree);
+	find_tops(builder);
+	derive_total(tree);
+}
+
+int64_t swz_tree_inclusive(const struct swz_tree *tree,
+			   const struct swz_tree_node *node)
+{
+	const struct swz_tree_node *context = &tree->nodes[node->context];
+	const struct swz_tree_node *top = &tree->nodes[context->top];
+
+	return swz_scale(node->outer_ticks, (uint64_t)top->self_below,
+			 (uint64_t)top->raw_below);
+}
+
+/* --- order: contexts in preorder ----------------------------------------- */
+
+/* After `collect' the arrays hold whatever the file says; after `order' every
+ * parent is a context that leads to the root and every other context is an
+ * ancestor of its node. */
+
+/* Walks the contexts from the root. Children of each parent are a linked list
+ * through `next', so the walk needs no stack but the parents themselves. */
+static void walk(struct swz_tree_builder *builder, const uint32_t *parents,
+		 const uint32_t *first, const uint32_t *next)
+{
+	struct swz_tree *tree = builder->tree;
+	uint32_t at = SWZ_TREE_ROOT;
+	uint32_t position = 0;
+
+	for (;;) {
+		builder->preorder[at] = position;
+		tree->contexts[position++] = at;
+		if (first[at] != NONE) {
+			at = first[at];
+			continue;
+		}
+		for (;;) {
+			builder->last_below[at] = position - 1;
+			if (at == SWZ_TREE_ROOT) {
+				tree->context_count = position;
+				return;
+			}
+			if (next[at] != NONE)
+				break;
+			at = parents[at];
+		}
+		at = next[at];
+	}
+}
+
+/* (nodes are large: what is looked at in no order is gathered in arrays) */
+static void order_contexts(struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	uint32_t *parents = swz_allocate(tree->count, sizeof(*parents));
+	uint32_t *first = swz_allocate(tree->count, sizeof(*first));
+	uint32_t *next = swz_allocate(tree->count, sizeof(*next));
+	uint32_t i;
+
+	for (i = 0; i < tree->count; i++) {
+		parents[i] = swz_tree_is_context(tree, i)
+				     ? tree->nodes[i].parent
+				     : NONE;
+		first[i] = NONE;
+		next[i] = NONE;
+		builder->preorder[i] = NONE;
+	}
+	/* backwards, so that children come out in the order of the file; a
+	 * parent on a cycle is never reached from the root */
+	for (i = (uint32_t)tree->count - 1; i > 0; i--) {
+		uint32_t parent = parents[i];
+
+		if (parent == NONE || parent == i || parents[parent] == NONE)
+			continue;
+		next[i] = first[parent];
+		first[parent] = i;
+	}
+	walk(builder, parents, first, next);
+	free(parents);
+	free(first);
+	free(next);
+}
+
+static bool consistent(const struct swz_tree_builder *builder, uint32_t index)
+{
+	const struct swz_tree *tree = builder->tree;
+	const struct swz_tree_node *node = &tree->nodes[index];
+
+	if (node->context == index)
+		return builder->preorder[index] != NONE;
+	if (node->parent == NONE || node->context == NONE ||
+	    builder->preorder[node->parent] == NONE ||
+	    builder->preorder[node->context] == NONE)
+		return false;
+	/* (preorder is only ever set for contexts) */
+	if (tree->nodes[node->context].id != node->id)
+		return false;
+	return node->flags & SWZ_NODE_FOLDED ||
+	       swz_tree_encloses(builder, node->context, node->parent);
+}
+
+/* Removes inconsistent nodes and renumbers what remains. A consistent node
+ * only refers to consistent ones. */
+static void compact(struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	uint32_t *renumbered = swz_allocate(tree->count, sizeof(*renumbered));
+	uint32_t kept = 0;
+	uint32_t i;
+
+	for (i = 0; i < tree->count; i++)
+		renumbered[i] = consistent(builder, i) ? kept++ : NONE;
+	if (kept == tree->count) { /* all keep their numbers */
+		free(renumbered);
+		return;
+	}
+	for (i = 0; i < tree->count; i++) {
+		struct swz_tree_node node = tree->nodes[i];
+
+		if (renumbered[i] == NONE)
+			continue;
+		node.parent = renumbered[node.parent];
+		node.context = renumbered[node.context];
+		builder->preorder[renumbered[i]] = builder->preorder[i];
+		builder->last_below[renumbered[i]] = builder->last_below[i];
+		tree->nodes[renumbered[i]] = node;
+	}
+	for (i = 0; i < tree->context_count; i++)
+		tree->contexts[i] = renumbered[tree->contexts[i]];
+	tree->dropped_nodes += tree->count - kept;
+	tree->count = kept;
+	free(renumbered);
+}
+
+void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
+		    const struct swz_profile_thread *thread, bool compensate)
+{
+	swz_tree_build_range(tree, profile, thread, compensate, NULL);
+}
+
+void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
+			  const struct swz_profile_thread *thread,
+			  bool compensate, const struct swz_range *range)
+{
+	struct swz_tree_builder builder = {
+		.tree = tree,
+		.profile = profile,
+		.thread = thread,
+		.range = range,
+	};
+
+	*tree = (struct swz_tree){.compensated = compensate};
+	tree->sampled = profile->header.flags & SWZ_FILE_SAMPLED;
+	tree->samples = profile->header.flags & SWZ_FILE_SAMPLES;
+	tree->counts = profile->header.flags & SWZ_FILE_COUNTS;
+	tree->merged = profile->header.flags & SWZ_FILE_MERGED;
+	if (compensate && !tree->counts) {
+		tree->cost_untimed = profile->header.cost_untimed;
+		tree->cost_leaf = profile->header.cost_leaf;
+		tree->cost_inside = profile->header.cost_inside;
+		tree->cost_outside = profile->header.cost_outside;
+	}
+	tree_collect(&builder);
+	tree->contexts = swz_allocate(tree->count, sizeof(*tree->contexts));
+	builder.preorder = swz_allocate(tree->count, sizeof(uint32_t));
+	builder.last_below = swz_allocate(tree->count, sizeof(uint32_t));
+	order_contexts(&builder);
+	compact(&builder);
+	tree_cost(&builder);
+	swz_tree_place_waiting(tree);
+	free(builder.preorder);
+	free(builder.last_below);
+	free(builder.units.items);
+}
+
+void swz_tree_free(struct swz_tree *tree)
+{
+	free(tree->nodes);
+	free(tree->contexts);
+	*tree = (struct swz_tree){0};
+}

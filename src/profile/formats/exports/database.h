@@ -1,0 +1,49 @@
+#ifndef SWZ_PROFILE_FORMATS_EXPORTS_DATABASE_H
+#define SWZ_PROFILE_FORMATS_EXPORTS_DATABASE_H
+
+/* A new SQLite database that is filled row by row, by libsqlite3. The first
+ * error is kept; after it all of these do nothing. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct swz_database;
+struct swz_statement; /* a prepared INSERT or UPDATE */
+
+struct swz_database;
+/* Fills the empty file at PATH, which nobody else looks at meanwhile: half of
+ * it is worth nothing, so nothing is done for what a crash would leave. */
+struct swz_database *swz_database_begin(const char *path);
+
+/* Runs statements, separated by semicolons. */
+void swz_database_run(struct swz_database *database, const char *statements);
+
+/* All is written, and the database closed and freed. Returns NULL, or what was
+ * wrong: a text to be freed. */
+char *swz_database_end(struct swz_database *database);
+
+/* True if there was an error. */
+bool swz_database_failed(const struct swz_database *database);
+
+/* The statement has a parameter for each value. To be freed before the database
+ * ends. */
+struct swz_statement *swz_statement_prepare(struct swz_database *database,
+					    const char *text);
+void swz_statement_free(struct swz_statement *statement);
+
+/* The values of a row, from the first to the last, then its end. */
+void swz_statement_integer(struct swz_statement *statement, int64_t value);
+void swz_statement_count(struct swz_statement *statement,
+			 uint64_t value); /* saturates */
+void swz_statement_real(struct swz_statement *statement, double value);
+void swz_statement_null(struct swz_statement *statement);
+/* Bytes that are no UTF-8 become U+FFFD, since readers stumble over them.
+ * NULL: no value. */
+void swz_statement_text(struct swz_statement *statement, const char *text);
+/* The same of a text that stays as it is until the row ends. */
+void swz_statement_kept_text(struct swz_statement *statement, const char *text);
+/* The same of a text that is UTF-8 and lives as long as the program. */
+void swz_statement_word(struct swz_statement *statement, const char *word);
+void swz_statement_run(struct swz_statement *statement);
+
+#endif

@@ -1,0 +1,1274 @@
+/* A database for questions in SQL (docs/sqlite.md). Rows are written as
+ * sections come; what is known only at the end, such as names and sums over all
+ * threads, follows then. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/arith.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "profile/costs/trace.h"
+#include "profile/file/events.h"
+#include "profile/file/records.h"
+#include "profile/file/switches.h"
+#include "profile/formats/common/context_values.h"
+#include "profile/formats/common/section.h"
+#include "profile/formats/common/writers.h"
+#include "profile/formats/exports/database.h"
+
+/* --- the tables ---------------------------------------------------------- */
+
+/* The tables, as `.schema` of sqlite3 shows them. */
+
+#define COSTS \
+	"  calls INTEGER,               -- NULL: not known, or see samples\n" \
+	"  samples INTEGER,             -- of swizzle-run -m sample\n" \
+	"  self_ns INTEGER,             -- NULL: no times (-m count)\n" \
+	"  incl_ns INTEGER,             -- with what it calls; the same\n"
+
+#define FUNCTION_COSTS \
+	COSTS \
+	"  min_ns INTEGER,              -- the shortest call; 0: not known\n" \
+	"  max_ns INTEGER,              -- the longest call; 0: not known\n" \
+	"  unwound INTEGER,             -- calls that an exception ended\n" \
+	"  self_waiting_ns INTEGER,     -- beside self_ns; NULL: not known\n" \
+	"  incl_waiting_ns INTEGER      -- beside incl_ns; NULL: not known\n"
+
+#define EDGE_COSTS \
+	"  calls INTEGER,               -- NULL: not known, or see samples\n" \
+	"  samples INTEGER,             -- of the callee and what it calls\n" \
+	"  incl_ns INTEGER,             -- of the callee, called from here;\n" \
+	"                               -- NULL: no times (-m count)\n" \
+	"  incl_waiting_ns INTEGER,     -- beside incl_ns; NULL: not known\n" \
+	"  via_jump INTEGER,            -- of calls: through a tail call of\n" \
+	"                               -- what is called there; NULL: not\n" \
+	"                               -- known (-m count alone knows)\n"
+
+/* Before any row: the tables; after all of them: indexes, and views that show
+ * names in the place of numbers. */
+static const char sqlite_tables[] =
+	"CREATE TABLE about (           -- what this database is\n"
+	"  key TEXT PRIMARY KEY,\n"
+	"  value TEXT NOT NULL\n"
+	") WITHOUT ROWID;\n"
+
+	"CREATE TABLE processes (\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  pid INTEGER NOT NULL,\n"
+	"  parent_pid INTEGER NOT NULL,\n"
+	"  executable TEXT NOT NULL,\n"
+	"  command TEXT NOT NULL,       -- with its arguments\n"
+	"  directory TEXT NOT NULL,\n"
+	"  profile TEXT NOT NULL,       -- the file's name\n"
+	"  mode TEXT NOT NULL,          -- profile, trace, sample or count\n"
+	"  started_unix_ns INTEGER NOT NULL, -- since 1970\n"
+	"  start_ns INTEGER NOT NULL,   -- since the first process's start\n"
+	"  duration_ns INTEGER NOT NULL,\n"
+	"  lost_calls INTEGER NOT NULL  -- that are in no count\n"
+	");\n"
+
+	"CREATE TABLE threads (\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  process INTEGER NOT NULL REFERENCES processes,\n"
+	"  tid INTEGER NOT NULL,\n"
+	"  name TEXT NOT NULL,\n"
+	"  start_ns INTEGER NOT NULL,   -- since the first process's start\n"
+	"  end_ns INTEGER NOT NULL,\n"
+	"  total_ns INTEGER,            -- all self times of the thread\n"
+	"  processor_ns INTEGER,        -- that it ran; NULL: not known, as\n"
+	"                               -- of a part (--from, --to)\n"
+	"  untraced_calls INTEGER NOT NULL, -- without an event: no room\n"
+	"  short_calls INTEGER NOT NULL -- the same: --min-time\n"
+	");\n"
+
+	"CREATE TABLE modules (         -- the program and its libraries\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  name TEXT NOT NULL,\n"
+	"  path TEXT NOT NULL,\n"
+	"  build_id TEXT                -- NULL: it has none\n"
+	");\n"
+
+	"CREATE TABLE functions (       -- with the sums of all threads\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  name TEXT NOT NULL,\n"
+	"  module INTEGER REFERENCES modules, -- NULL: [outside] and the like\n"
+	"  file TEXT,                   -- NULL: not known\n"
+	"  line INTEGER,\n"
+	"  bound_ns INTEGER,            -- self_ns is 0, and less than "
+	"this\n" FUNCTION_COSTS ");\n"
+
+	"CREATE TABLE thread_functions (\n"
+	"  thread INTEGER NOT NULL REFERENCES threads,\n"
+	"  function INTEGER NOT NULL REFERENCES functions,\n" FUNCTION_COSTS
+	", PRIMARY KEY (thread, function)\n"
+	") WITHOUT ROWID;\n"
+
+	"CREATE TABLE places (          -- in the source, where calls are "
+	"made\n"
+	"  id INTEGER PRIMARY KEY,      -- 0: not known\n"
+	"  file TEXT,\n"
+	"  line INTEGER,\n"
+	"  inlined TEXT,                -- the inlined function it is in, if "
+	"any\n"
+	"  outer_line INTEGER           -- where that was inlined\n"
+	");\n"
+
+	"CREATE TABLE edges (           -- who calls whom, from where\n"
+	"  caller INTEGER NOT NULL REFERENCES functions,\n"
+	"  callee INTEGER NOT NULL REFERENCES functions,\n"
+	"  place INTEGER NOT NULL REFERENCES places,\n" EDGE_COSTS
+	"  PRIMARY KEY (caller, callee, place)\n"
+	") WITHOUT ROWID;\n"
+
+	"CREATE TABLE thread_edges (\n"
+	"  thread INTEGER NOT NULL REFERENCES threads,\n"
+	"  caller INTEGER NOT NULL REFERENCES functions,\n"
+	"  callee INTEGER NOT NULL REFERENCES functions,\n"
+	"  place INTEGER NOT NULL REFERENCES places,\n" EDGE_COSTS
+	"  PRIMARY KEY (thread, caller, callee, place)\n"
+	") WITHOUT ROWID;\n"
+
+	"CREATE TABLE contexts (        -- paths of calls\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  thread INTEGER REFERENCES threads, -- NULL: all of them (--times)\n"
+	"  parent INTEGER REFERENCES contexts, -- NULL: a thread's root\n"
+	"  function INTEGER NOT NULL REFERENCES functions,\n"
+	"  place INTEGER NOT NULL REFERENCES places,\n"
+	"  depth INTEGER NOT NULL,      -- of the root 0\n" COSTS
+	"  self_waiting_ns INTEGER,     -- beside self_ns; NULL: not known\n"
+	"  incl_waiting_ns INTEGER,     -- beside incl_ns; NULL: not known\n"
+	"  unwound INTEGER,             -- calls that an exception ended\n"
+	"  folded INTEGER NOT NULL,     -- 1: its time is in the context of "
+	"the\n"
+	"                               -- same function further up\n"
+	"  topmost INTEGER NOT NULL     -- 1: the function is not further up\n"
+	");\n"
+
+	"CREATE TABLE events (          -- of a trace: each call\n"
+	"  id INTEGER PRIMARY KEY,      -- in each thread in the order of "
+	"time\n"
+	"  thread INTEGER NOT NULL REFERENCES threads,\n"
+	"  parent INTEGER REFERENCES events, -- the call it was made by\n"
+	"  context INTEGER NOT NULL REFERENCES contexts,\n"
+	"  function INTEGER NOT NULL REFERENCES functions,\n"
+	"  depth INTEGER NOT NULL,      -- calls around it\n"
+	"  start_ns INTEGER NOT NULL,   -- since the first process's start\n"
+	"  duration_ns INTEGER,\n"
+	"  began TEXT,                  -- NULL: a call; else it is none: "
+	"resumed,\n"
+	"                               -- earlier, not traced\n"
+	"  ended TEXT                   -- NULL: by a return; else how\n"
+	");\n"
+
+	/* (VALUES is a word of SQL) */
+	"CREATE TABLE call_values (     -- arguments and results (-A, --args)\n"
+	"  event INTEGER NOT NULL REFERENCES events,\n"
+	"  moment TEXT NOT NULL,        -- entry or return\n"
+	"  position INTEGER NOT NULL,   -- among those of the moment, from 1\n"
+	"  name TEXT NOT NULL,          -- *n: of what n points at; result,\n"
+	"                               -- retval (of -A), exception\n"
+	"  value TEXT NOT NULL,         -- as -f calls shows it\n"
+	"  number NUMERIC,              -- NULL: it is no number\n"
+	"  text TEXT                    -- of a string; NULL: it is none\n"
+	");\n"
+
+	"CREATE TABLE context_values (  -- the same where there are no calls\n"
+	"  context INTEGER NOT NULL REFERENCES contexts,\n"
+	"  site INTEGER NOT NULL,       -- a line may have several calls\n"
+	"  moment TEXT NOT NULL,        -- entry or return\n"
+	"  name TEXT NOT NULL,\n"
+	"  calls INTEGER NOT NULL,      -- of which it is\n"
+	"  last TEXT,                   -- of the last call; NULL: torn\n"
+	"  low TEXT,                    -- of all calls; NULL: it is no "
+	"number\n"
+	"  high TEXT,\n"
+	"  low_number NUMERIC,\n"
+	"  high_number NUMERIC\n"
+	");\n"
+
+	"CREATE TABLE waits (           -- when threads did not run "
+	"(--switches)\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  thread INTEGER NOT NULL REFERENCES threads,\n"
+	"  start_ns INTEGER NOT NULL,   -- since the first process's start\n"
+	"  duration_ns INTEGER NOT NULL,\n"
+	"  kind TEXT NOT NULL           -- waiting or preempted\n"
+	");\n"
+
+	"CREATE TABLE marks (           -- swizzle_mark() and the like\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  process INTEGER NOT NULL REFERENCES processes,\n"
+	"  thread INTEGER REFERENCES threads, -- NULL: of the whole process\n"
+	"  at_ns INTEGER NOT NULL,      -- since the first process's start\n"
+	"  text TEXT NOT NULL\n"
+	");\n";
+
+static const char sqlite_indexes[] =
+	"CREATE INDEX functions_name ON functions (name);\n"
+	"CREATE INDEX thread_functions_function ON thread_functions "
+	"(function);\n"
+	"CREATE INDEX edges_callee ON edges (callee);\n"
+	"CREATE INDEX contexts_parent ON contexts (parent);\n"
+	"CREATE INDEX contexts_function ON contexts (function);\n"
+	"CREATE INDEX waits_time ON waits (thread, start_ns);\n"
+	"CREATE INDEX marks_time ON marks (process, at_ns);\n"
+	"CREATE INDEX events_parent ON events (parent);\n"
+	"CREATE INDEX events_time ON events (thread, start_ns);\n"
+	"CREATE INDEX events_function ON events (function, duration_ns);\n"
+	"CREATE INDEX call_values_event ON call_values (event);\n"
+	"CREATE INDEX context_values_context ON context_values (context);\n"
+
+	"CREATE VIEW named_functions AS\n"
+	"  SELECT f.*, m.name AS module_name FROM functions f\n"
+	"  LEFT JOIN modules m ON m.id = f.module;\n"
+	"CREATE VIEW named_edges AS\n"
+	"  SELECT a.name AS caller_name, b.name AS callee_name, p.file, "
+	"p.line, "
+	"e.*\n"
+	"  FROM edges e JOIN functions a ON a.id = e.caller\n"
+	"  JOIN functions b ON b.id = e.callee JOIN places p ON p.id = "
+	"e.place;\n"
+	"CREATE VIEW named_events AS\n"
+	"  SELECT e.id, f.name, t.name AS thread_name, e.start_ns, "
+	"e.duration_ns,\n"
+	"    e.start_ns + e.duration_ns AS end_ns, e.thread, e.parent, "
+	"e.context,\n"
+	"    e.function, e.depth, e.began, e.ended\n"
+	"  FROM events e JOIN functions f ON f.id = e.function\n"
+	"  JOIN threads t ON t.id = e.thread;\n"
+	"CREATE VIEW named_values AS\n"
+	"  SELECT f.name AS function_name, v.*, e.start_ns, e.duration_ns\n"
+	"  FROM call_values v JOIN events e ON e.id = v.event\n"
+	"  JOIN functions f ON f.id = e.function;\n";
+
+/* --- values of calls ----------------------------------------------------- */
+
+struct swz_sqlite_values {
+	struct swz_statement *add;
+	struct swz_value_reader *reader; /* of the thread; NULL: it has none */
+	struct swz_binding *binding;
+	struct swz_shown_value shown;
+};
+
+static struct swz_sqlite_values *sqlite_values_begin(
+	struct swz_database *database)
+{
+	struct swz_sqlite_values *values = swz_allocate(1, sizeof(*values));
+
+	values->add = swz_statement_prepare(
+		database,
+		"INSERT INTO call_values VALUES (?, ?, ?, ?, ?, ?, ?)");
+	return values;
+}
+
+static void sqlite_values_free(struct swz_sqlite_values *values)
+{
+	swz_values_close(values->reader);
+	swz_statement_free(values->add);
+	swz_shown_free(&values->shown);
+	free(values);
+}
+
+static void sqlite_values_thread(struct swz_sqlite_values *values,
+				 const struct swz_section *section)
+{
+	swz_values_close(values->reader);
+	values->reader = swz_values_open(section->profile, section->thread);
+	values->binding = section->binding;
+}
+
+/* Puts a number, which can be compared and added up. */
+static void sqlite_put_number(struct swz_statement *row,
+			      const struct swz_value *value)
+{
+	int64_t number;
+	double real;
+
+	if (value && swz_value_number(value, &number) &&
+	    (number >= 0 || value->type->kind != SWZ_TYPE_UNSIGNED))
+		swz_statement_integer(row, number);
+	else if (value && swz_value_real(value, &real))
+		swz_statement_real(row, real);
+	else
+		swz_statement_null(row);
+}
+
+/* A string without quotes, as far as it was recorded. */
+static void put_text(struct swz_statement *row, const struct swz_value *value)
+{
+	const struct swz_value_bytes *text = value ? &value->text : NULL;
+	char *copy;
+
+	if (!text || !text->bytes || text->bad) {
+		swz_statement_null(row);
+		return;
+	}
+	copy = swz_allocate(text->size + 1, 1);
+	memcpy(copy, text->bytes, text->size);
+	swz_statement_text(row, copy);
+	free(copy);
+}
+
+/* Adds the values of the call with the number EVENT: at its begin, or at its
+ * end. FROM is what swz_events_next() has just handed out. */
+static void sqlite_values_add(struct swz_sqlite_values *values, int64_t event,
+			      const struct swz_event *from)
+{
+	struct swz_statement *row = values->add;
+	struct swz_call_values of;
+	size_t i;
+
+	if (!swz_values_of(values->reader, from, &of))
+		return;
+	for (i = 0; i < swz_shown_count(&of); i++) {
+		swz_shown_read(&values->shown, values->binding, &of, i);
+		swz_statement_integer(row, event);
+		swz_statement_word(row, from->begins ? "entry" : "return");
+		swz_statement_count(row, i + 1);
+		swz_statement_kept_text(row, values->shown.name.text);
+		swz_statement_kept_text(row, values->shown.text.text);
+		sqlite_put_number(row, values->shown.value);
+		put_text(row, values->shown.value);
+		swz_statement_run(row);
+	}
+}
+
+/* --- values of contexts -------------------------------------------------- */
+
+struct putting {
+	struct swz_statement *row;
+	int64_t context;
+	const struct swz_profile_summary *summary;
+};
+
+static void put_value(void *to, const struct swz_context_value *value)
+{
+	const struct putting *p = to;
+	bool is_entry = value->moment == SWZ_VALUES_ENTRY;
+
+	swz_statement_integer(p->row, p->context);
+	swz_statement_integer(p->row, p->summary->node);
+	swz_statement_word(p->row, is_entry ? "entry" : "return");
+	swz_statement_text(p->row, value->name.text);
+	swz_statement_count(p->row, is_entry ? p->summary->head->entry.calls
+					     : p->summary->head->result.calls);
+	swz_statement_text(p->row, value->has_last ? value->last.text : NULL);
+	swz_statement_text(p->row, value->has_range ? value->low.text : NULL);
+	swz_statement_text(p->row, value->has_range ? value->high.text : NULL);
+	sqlite_put_number(p->row, value->has_range ? &value->low_value : NULL);
+	sqlite_put_number(p->row, value->has_range ? &value->high_value : NULL);
+	swz_statement_run(p->row);
+}
+
+/* Writes those of a profile that is no trace: the last ones and the extremes of
+ * the section's contexts, which are by unit and have the numbers from
+ * FIRST_CONTEXT on. */
+static void sqlite_put_context_values(struct swz_statement *row,
+				      const struct swz_section *section,
+				      int64_t first_context)
+{
+	const struct swz_profile *profile = section->profile;
+	struct swz_context_value value = {0};
+	size_t i;
+
+	for (i = 0; i < profile->summary_count; i++) {
+		uint32_t node = profile->summaries[i].node;
+		uint32_t context = swz_map_get(&section->contexts->units, node,
+					       0);
+		struct putting p = {
+			.row = row,
+			.context = first_context + context,
+		};
+
+		/* (of another thread, hidden, or of no node at all) */
+		if (context == SWZ_MAP_NONE || context == SWZ_CONTEXT_ROOT)
+			continue;
+		p.summary = swz_summary_find(profile, node);
+		if (p.summary != &profile->summaries[i])
+			continue;
+		swz_context_values_each(p.summary, section->binding, &value,
+					put_value, &p);
+	}
+	swz_context_value_free(&value);
+}
+
+/* --- calls --------------------------------------------------------------- */
+
+/* Calls are numbered as they begin, and written in that order, which is what
+ * makes a large table soon; but how long one takes is known when it ends.
+ * So the latest calls are kept. One that does not end as long as these last is
+ * written without its end, which is filled in later: of such calls there are
+ * no more than are open at a time, while the stack stays as it is. */
+
+#define KEPT ((size_t)1 << 18) /* calls; a power of two */
+#define PROGRESS_BYTES ((uint64_t)1 << 20)
+
+struct call {
+	int64_t parent; /* 0: none */
+	uint32_t context;
+	uint32_t depth;
+	int64_t start_ns;
+	int64_t duration_ns;
+	const char *began, *ended;
+	bool is_over;
+};
+
+struct open {
+	int64_t number;   /* of the call; 0: it is hidden */
+	int64_t start_ns; /* that of the call */
+};
+
+struct swz_sqlite_events {
+	struct swz_database *database;
+	struct swz_statement *add, *finish;
+	struct swz_sqlite_values *values;
+	struct call *kept; /* call N at N % KEPT; from `first` to `last` */
+	int64_t first, last;
+	/* of the thread that is written: */
+	const struct swz_section *section;
+	int64_t thread, first_context;
+	struct open *stack;
+	size_t depth, capacity;
+	uint32_t shown; /* of the stack: that are not hidden */
+	int64_t parent; /* the innermost of these; 0: none */
+};
+
+static struct swz_sqlite_events *sqlite_events_begin(
+	struct swz_database *database)
+{
+	struct swz_sqlite_events *events = swz_allocate(1, sizeof(*events));
+
+	events->database = database;
+	events->add = swz_statement_prepare(
+		database,
+		"INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	events->finish = swz_statement_prepare(
+		database, "UPDATE events SET duration_ns = ?, ended = ? "
+			  "WHERE id = ?");
+	events->values = sqlite_values_begin(database);
+	events->first = 1;
+	return events;
+}
+
+static void sqlite_events_free(struct swz_sqlite_events *events)
+{
+	swz_statement_free(events->add);
+	swz_statement_free(events->finish);
+	sqlite_values_free(events->values);
+	free(events->kept);
+	free(events->stack);
+	free(events);
+}
+
+/* A time as the database has it: ns since the first process's start. */
+static int64_t sqlite_ns(const struct swz_section *section, uint64_t ticks)
+{
+	return swz_profile_ns(section->profile,
+			      (int64_t)(ticks - section->origin));
+}
+
+static struct call *call_at(const struct swz_sqlite_events *events,
+			    int64_t number)
+{
+	return &events->kept[(size_t)number % KEPT];
+}
+
+static void write_first(struct swz_sqlite_events *events)
+{
+	const struct call *call = call_at(events, events->first);
+	const struct swz_contexts *contexts = events->section->contexts;
+	struct swz_statement *add = events->add;
+
+	swz_statement_integer(add, events->first);
+	swz_statement_integer(add, events->thread);
+	if (call->parent)
+		swz_statement_integer(add, call->parent);
+	else
+		swz_statement_null(add);
+	swz_statement_integer(add, events->first_context + call->context);
+	swz_statement_integer(add, contexts->items[call->context].function);
+	swz_statement_integer(add, call->depth);
+	swz_statement_integer(add, call->start_ns);
+	if (call->is_over)
+		swz_statement_integer(add, call->duration_ns);
+	else
+		swz_statement_null(add);
+	swz_statement_word(add, call->began);
+	swz_statement_word(add, call->ended);
+	swz_statement_run(add);
+	events->first++;
+}
+
+static const char *beginning(const struct swz_event *event)
+{
+	if (event->untraced)
+		return "not traced";
+	if (event->cut)
+		return "earlier";
+	return event->how == SWZ_EVENT_RESUME ? "resumed" : NULL;
+}
+
+static void begin(struct swz_sqlite_events *events,
+		  const struct swz_event *event)
+{
+	uint32_t context = swz_map_get(&events->section->contexts->units,
+				       event->node, 0);
+	bool hidden = context == SWZ_MAP_NONE || context == SWZ_CONTEXT_ROOT;
+	struct open open = {0};
+
+	if (!hidden) {
+		if (events->last - events->first + 1 == KEPT)
+			write_first(events);
+		open.number = ++events->last;
+		open.start_ns = sqlite_ns(events->section, event->ticks);
+		*call_at(events, open.number) = (struct call){
+			.parent = events->parent,
+			.context = context,
+			.depth = events->shown++,
+			.start_ns = open.start_ns,
+			.began = beginning(event),
+		};
+		events->parent = open.number;
+		sqlite_values_add(events->values, open.number, event);
+	}
+	swz_grow(&events->stack, &events->capacity, events->depth,
+		 sizeof(*events->stack));
+	events->stack[events->depth++] = open;
+}
+
+static void find_parent(struct swz_sqlite_events *events)
+{
+	size_t i = events->depth;
+
+	while (i && !events->stack[i - 1].number)
+		i--;
+	events->parent = i ? events->stack[i - 1].number : 0;
+}
+
+static void end(struct swz_sqlite_events *events, const struct swz_event *event)
+{
+	struct open open;
+	int64_t duration_ns;
+
+	if (!events->depth)
+		return;
+	open = events->stack[--events->depth];
+	if (!open.number)
+		return;
+	sqlite_values_add(events->values, open.number, event);
+	events->shown--;
+	find_parent(events);
+	duration_ns = sqlite_ns(events->section, event->ticks) - open.start_ns;
+	if (open.number < events->first) {
+		swz_statement_integer(events->finish, duration_ns);
+		swz_statement_word(events->finish, swz_trace_ending(event));
+		swz_statement_integer(events->finish, open.number);
+		swz_statement_run(events->finish);
+	} else {
+		struct call *call = call_at(events, open.number);
+
+		call->duration_ns = duration_ns;
+		call->ended = swz_trace_ending(event);
+		call->is_over = true;
+	}
+}
+
+static void add_all(struct swz_sqlite_events *events, struct swz_events *reader,
+		    uint64_t total)
+{
+	struct swz_event event;
+	uint64_t done = 0;
+
+	swz_progress_stage("writing events", total);
+	while (!swz_database_failed(events->database) &&
+	       swz_events_next(reader, &event)) {
+		if (event.begins)
+			begin(events, &event);
+		else
+			end(events, &event);
+		if (swz_events_position(reader) - done >= PROGRESS_BYTES) {
+			swz_progress_add(swz_events_position(reader) - done);
+			done = swz_events_position(reader);
+		}
+	}
+	while (events->first <= events->last)
+		write_first(events);
+	swz_progress_end();
+}
+
+/* Writes those of the section's thread, whose number is THREAD; its contexts
+ * have the numbers from FIRST_CONTEXT on. */
+static void sqlite_events_add(struct swz_sqlite_events *events,
+			      const struct swz_section *section, int64_t thread,
+			      int64_t first_context)
+{
+	struct swz_events *reader = swz_events_open(section->profile,
+						    section->thread);
+
+	if (section->range)
+		swz_events_limit(reader, section->range->from,
+				 section->range->to);
+	if (!events->kept)
+		events->kept = swz_allocate(KEPT, sizeof(*events->kept));
+	events->section = section;
+	sqlite_values_thread(events->values, section);
+	events->thread = thread;
+	events->first_context = first_context;
+	events->depth = 0;
+	events->shown = 0;
+	events->parent = 0;
+	add_all(events, reader, swz_events_size(section->thread));
+	swz_events_close(reader);
+}
+
+/* Writes when the section's thread did not run, as far as that was recorded. */
+static void sqlite_put_waits(struct swz_statement *waits,
+			     const struct swz_section *section, int64_t thread)
+{
+	const struct swz_range *range = section->range;
+	uint64_t at = range ? range->from : 0;
+	uint64_t to = range ? range->to : UINT64_MAX;
+	struct swz_switch_reader switches;
+	struct swz_off_time off;
+
+	if (!section->thread->record.switches_from)
+		return;
+	swz_switches_open(&switches, section->thread);
+	while (swz_switches_next(&switches, at, to, &off)) {
+		int64_t start_ns = sqlite_ns(section, off.from);
+
+		swz_statement_integer(waits, thread);
+		swz_statement_integer(waits, start_ns);
+		swz_statement_integer(waits,
+				      sqlite_ns(section, off.to) - start_ns);
+		swz_statement_word(waits,
+				   off.preempted ? "preempted" : "waiting");
+		swz_statement_run(waits);
+		at = off.to;
+	}
+}
+
+/* Writes the marks of the section's thread, or those of its whole process. */
+static void sqlite_put_marks(struct swz_statement *marks,
+			     const struct swz_section *section, int64_t process,
+			     int64_t thread, bool of_process)
+{
+	const struct swz_profile *profile = section->profile;
+	const struct swz_range *range = section->range;
+	size_t i;
+
+	for (i = 0; i < profile->mark_count; i++) {
+		const struct swz_profile_mark *mark = &profile->marks[i];
+		char *text;
+
+		if (swz_mark_is_of_process(mark) != of_process ||
+		    (!of_process && mark->owner != section->thread->index) ||
+		    (range &&
+		     (mark->ticks < range->from || mark->ticks >= range->to)))
+			continue;
+		text = swz_mark_text(mark);
+		swz_statement_integer(marks, process);
+		if (of_process)
+			swz_statement_null(marks);
+		else
+			swz_statement_integer(marks, thread);
+		swz_statement_integer(marks, sqlite_ns(section, mark->ticks));
+		swz_statement_text(marks, text);
+		swz_statement_run(marks);
+		free(text);
+	}
+}
+
+/* --- the database -------------------------------------------------------- */
+
+/* The parts of the writer of SQLite databases. docs/sqlite.md explains the
+ * tables. */
+
+/* A database for questions in SQL. Each thread has its own rows; sums over all
+ * threads, names and what else is known only when all were seen follow. The
+ * numbers of functions, modules and places are those of the catalog. */
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+/* In the database's header: what file(1) and others know it by, and of which
+ * version its tables are. */
+#define APPLICATION_ID "0x53575a4c" /* "SWZL" */
+#define SCHEMA_VERSION "1"
+
+struct base {
+	struct swz_database *database;
+	struct swz_statement *thread_function, *edge, *thread_edge, *context,
+		*wait, *mark, *context_value;
+	struct swz_sqlite_events *events;
+	const struct swz_catalog *catalog;
+	struct swz_report totals; /* of all threads; without edges */
+	bool *used; /* by the catalog's index: functions that contexts have */
+	size_t used_count;
+	struct swz_profile **processes;
+	size_t process_count, process_capacity;
+	struct swz_profile *const *sampled; /* whose times these are */
+	size_t sampled_count;
+	size_t untraced_count;     /* processes that are no traces */
+	int64_t threads, contexts; /* rows that were written */
+	bool compensated, joined, waits;
+	/* of traces: what is missing at the ends of some thread, or between */
+	bool begins_late, ends_early, short_calls;
+};
+
+/* ---- figures ---- */
+
+/* Calls and samples of a function, of which one is known at most. */
+static void put_counts(struct swz_statement *row,
+		       const struct swz_report *report, bool counted,
+		       uint64_t count)
+{
+	if (counted && !report->samples)
+		swz_statement_count(row, count);
+	else
+		swz_statement_null(row);
+	if (counted && report->samples)
+		swz_statement_count(row, count);
+	else
+		swz_statement_null(row);
+}
+
+/* Times are not known where calls were counted only. */
+static void put_time(struct swz_statement *row, const struct swz_report *report,
+		     int64_t ns)
+{
+	if (report->without_times)
+		swz_statement_null(row);
+	else
+		swz_statement_integer(row, ns);
+}
+
+static void put_waiting(struct swz_statement *row,
+			const struct swz_report *report, int64_t ns)
+{
+	if (report->knows_waiting)
+		swz_statement_integer(row, ns);
+	else
+		swz_statement_null(row);
+}
+
+static void put_function_costs(struct swz_statement *row,
+			       const struct swz_report *report, uint32_t index)
+{
+	struct swz_report_function costs = swz_report_function(report, index);
+
+	put_counts(row, report, swz_is_counted(report, index), costs.calls);
+	put_time(row, report, costs.self_ns);
+	put_time(row, report, costs.inclusive_ns);
+	put_time(row, report, costs.min_ns);
+	put_time(row, report, costs.max_ns);
+	put_time(row, report, swz_signed(costs.unwound));
+	put_waiting(row, report, costs.self_waiting_ns);
+	put_waiting(row, report, costs.inclusive_waiting_ns);
+}
+
+/* ---- a thread ---- */
+
+static void put_thread_functions(struct base *base,
+				 const struct swz_report *report)
+{
+	struct swz_statement *row = base->thread_function;
+	uint32_t i;
+
+	for (i = 0; i < report->function_capacity; i++) {
+		if (!report->functions[i].present)
+			continue;
+		swz_statement_integer(row, base->threads);
+		swz_statement_integer(row, i);
+		put_function_costs(row, report, i);
+		swz_statement_run(row);
+	}
+}
+
+static void put_edges(struct base *base, const struct swz_report *report,
+		      bool of_thread)
+{
+	struct swz_statement *row = of_thread ? base->thread_edge : base->edge;
+	size_t i;
+
+	for (i = 0; i < report->edge_count; i++) {
+		const struct swz_report_edge *edge = &report->edges[i];
+
+		if (of_thread)
+			swz_statement_integer(row, base->threads);
+		swz_statement_integer(row, edge->caller);
+		swz_statement_integer(row, edge->callee);
+		swz_statement_integer(row, edge->place);
+		put_counts(
+			row, report,
+			swz_is_counted_there(report, edge->callee, edge->calls),
+			edge->calls);
+		put_time(row, report, edge->inclusive_ns);
+		put_waiting(row, report, edge->waiting_ns);
+		if (report->without_times || report->calls_by_edge)
+			swz_statement_count(row, edge->jumps);
+		else
+			swz_statement_null(row);
+		swz_statement_run(row);
+	}
+}
+
+static void mark_used(struct base *base, uint32_t function)
+{
+	size_t count = base->used_count;
+
+	if (function >= count) {
+		base->used_count = function + count / 2 + 64;
+		base->used = swz_reallocate(base->used, base->used_count,
+					    sizeof(*base->used));
+		memset(base->used + count, 0,
+		       (base->used_count - count) * sizeof(*base->used));
+	}
+	base->used[function] = true;
+}
+
+static void put_contexts(struct base *base, const struct swz_section *section)
+{
+	const struct swz_contexts *contexts = section->contexts;
+	struct swz_statement *row = base->context;
+	size_t i;
+
+	for (i = 0; i < contexts->count; i++) {
+		const struct swz_context *context = &contexts->items[i];
+
+		swz_statement_integer(row, base->contexts + (int64_t)i);
+		if (section->thread)
+			swz_statement_integer(row, base->threads);
+		else
+			swz_statement_null(row);
+		if (i)
+			swz_statement_integer(row,
+					      base->contexts + context->parent);
+		else
+			swz_statement_null(row);
+		swz_statement_integer(row, context->function);
+		swz_statement_integer(row, context->place);
+		swz_statement_integer(row, context->depth);
+		put_counts(row, section->report,
+			   swz_is_counted_there(section->report,
+						context->function,
+						context->calls),
+			   context->calls);
+		put_time(row, section->report, context->self_ns);
+		put_time(row, section->report, context->inclusive_ns);
+		put_waiting(row, section->report, context->self_waiting_ns);
+		put_waiting(row, section->report,
+			    context->inclusive_waiting_ns);
+		put_time(row, section->report, swz_signed(context->unwound));
+		swz_statement_integer(row, context->folded);
+		swz_statement_integer(row, context->topmost);
+		swz_statement_run(row);
+		mark_used(base, context->function);
+	}
+}
+
+static void put_process(struct base *base, const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	const struct swz_file_header *header = &profile->header;
+	char *command = swz_command_text(profile);
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO processes VALUES "
+				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+
+	swz_statement_count(row, base->process_count);
+	swz_statement_integer(row, header->pid);
+	swz_statement_integer(row, header->parent_pid);
+	swz_statement_text(row, profile->executable);
+	swz_statement_text(row, command);
+	swz_statement_text(row, profile->cwd);
+	swz_statement_text(row, profile->name);
+	swz_statement_word(row, header->flags & SWZ_FILE_SAMPLES  ? "sample"
+				: header->flags & SWZ_FILE_TRACED ? "trace"
+				: header->flags & SWZ_FILE_COUNTS ? "count"
+								  : "profile");
+	swz_statement_count(row, header->start_realtime_ns);
+	swz_statement_integer(row,
+			      sqlite_ns(section, swz_profile_origin(profile)));
+	swz_statement_integer(
+		row,
+		swz_profile_ns(profile,
+			       (int64_t)swz_profile_duration_ticks(profile)));
+	swz_statement_count(row, header->lost_calls);
+	swz_statement_run(row);
+	swz_statement_free(row);
+	free(command);
+}
+
+/* The number of the process at INDEX of the section's, which is written if it
+ * is new. */
+static int64_t process_of(struct base *base, const struct swz_section *section,
+			  size_t index)
+{
+	struct swz_section of = *section;
+	size_t i;
+
+	for (i = 0; i < base->process_count; i++)
+		if (base->processes[i] == section->profiles[index])
+			return (int64_t)i + 1;
+	swz_grow(&base->processes, &base->process_capacity, i,
+		 sizeof(struct swz_profile *));
+	base->processes[base->process_count++] = section->profiles[index];
+	of.profile = section->profiles[index];
+	base->untraced_count += !swz_profile_traced(of.profile);
+	put_process(base, &of);
+	sqlite_put_marks(base->mark, &of, (int64_t)base->process_count, 0,
+			 true);
+	return (int64_t)base->process_count;
+}
+
+static void note_extent(struct base *base, const struct swz_profile *profile,
+			const struct swz_profile_thread *thread)
+{
+	struct swz_event_extent extent = swz_event_extent(profile, thread);
+
+	base->begins_late |= extent.from > thread->record.start_ticks;
+	base->ends_early |= extent.to < thread->last_ticks;
+}
+
+static void put_thread(struct base *base, const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	const struct swz_profile_thread *thread = section->thread;
+	struct swz_thread_times times = swz_thread_times(profile, thread);
+	int64_t process = process_of(base, section, 0);
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO threads VALUES "
+				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+
+	swz_statement_integer(row, ++base->threads);
+	swz_statement_integer(row, process);
+	swz_statement_integer(row, thread->record.tid);
+	swz_statement_text(row, thread->name);
+	swz_statement_integer(row,
+			      sqlite_ns(section, thread->record.start_ticks));
+	swz_statement_integer(row, sqlite_ns(section, thread->last_ticks));
+	put_time(row, section->report, section->report->total_ns);
+	/* (that is not known of a part of its time) */
+	if (times.known && !section->range)
+		swz_statement_integer(row, times.processor_ns);
+	else
+		swz_statement_null(row);
+	swz_statement_count(row, thread->record.untraced);
+	swz_statement_count(row, thread->record.short_calls);
+	swz_statement_run(row);
+	swz_statement_free(row);
+	base->waits |= thread->record.switches_from != 0;
+	base->short_calls |= thread->record.short_calls != 0;
+	if (swz_profile_traced(profile))
+		note_extent(base, profile, thread);
+	sqlite_put_marks(base->mark, section, process, base->threads, false);
+}
+
+void swz_sqlite_section(struct swz_writer *writer,
+			const struct swz_section *section)
+{
+	struct base *base = writer->state;
+	const struct swz_report *report = section->report;
+
+	base->catalog = section->catalog;
+	base->compensated = section->compensated;
+	base->joined |= section->joined != NULL;
+	base->sampled = section->sampled;
+	base->sampled_count = section->sampled_count;
+	swz_report_merge(&base->totals, report);
+	base->totals.joined = report->joined;
+	base->totals.bound_ns = report->bound_ns;
+	if (section->thread) {
+		put_thread(base, section);
+		put_thread_functions(base, report);
+	} else {
+		uint32_t i;
+
+		for (i = 0; i < section->profile_count; i++)
+			process_of(base, section, i);
+		for (i = 0; i < report->function_capacity; i++)
+			base->totals.functions[i].uncounted =
+				report->functions[i].uncounted;
+	}
+	put_edges(base, report, section->thread);
+	put_contexts(base, section);
+	if (section->thread && swz_profile_traced(section->profile))
+		sqlite_events_add(base->events, section, base->threads,
+				  base->contexts);
+	if (section->thread)
+		sqlite_put_context_values(base->context_value, section,
+					  base->contexts);
+	if (section->thread)
+		sqlite_put_waits(base->wait, section, base->threads);
+	base->contexts += (int64_t)section->contexts->count;
+}
+
+/* ---- what all threads have in common ---- */
+
+static void put_build_id(struct swz_statement *row,
+			 const struct swz_catalog_module *module)
+{
+	char digits[2 * sizeof(module->build_id) + 1];
+	size_t i;
+
+	for (i = 0; i < module->build_id_bytes; i++)
+		snprintf(digits + 2 * i, 3, "%02x", module->build_id[i]);
+	swz_statement_text(row, i ? digits : NULL);
+}
+
+static void put_modules(struct base *base)
+{
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO modules VALUES (?, ?, ?, ?)");
+	size_t i;
+
+	for (i = 0; i < base->catalog->module_count; i++) {
+		const struct swz_catalog_module *module =
+			&base->catalog->modules[i];
+
+		swz_statement_count(row, i + 1);
+		swz_statement_text(row, module->name);
+		swz_statement_text(row, module->path);
+		put_build_id(row, module);
+		swz_statement_run(row);
+	}
+	swz_statement_free(row);
+}
+
+static void put_file(struct swz_statement *row, const char *file, int line)
+{
+	swz_statement_text(row, file);
+	if (file && line > 0)
+		swz_statement_integer(row, line);
+	else
+		swz_statement_null(row);
+}
+
+static void put_functions(struct base *base)
+{
+	const struct swz_report *totals = &base->totals;
+	const struct swz_catalog *catalog = base->catalog;
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO functions VALUES "
+				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+				"?)");
+	uint32_t i;
+
+	for (i = 0; i < catalog->function_count; i++) {
+		const struct swz_catalog_function *function =
+			&catalog->functions[i];
+		int64_t self_ns = swz_report_function(totals, i).self_ns;
+		int64_t bound_ns = swz_bound_of(totals, i, self_ns);
+
+		if (!swz_report_function(totals, i).present &&
+		    !(i < base->used_count && base->used[i]))
+			continue;
+		swz_statement_integer(row, i);
+		swz_statement_text(row, function->name);
+		if (function->module < catalog->module_count)
+			swz_statement_integer(row,
+					      (int64_t)function->module + 1);
+		else
+			swz_statement_null(row);
+		put_file(row, function->file, function->line);
+		if (bound_ns > 0)
+			swz_statement_integer(row, bound_ns);
+		else
+			swz_statement_null(row);
+		put_function_costs(row, totals, i);
+		swz_statement_run(row);
+	}
+	swz_statement_free(row);
+}
+
+static void put_places(struct base *base)
+{
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO places VALUES (?, ?, ?, ?, ?)");
+	size_t i;
+
+	for (i = 0; i < base->catalog->place_count; i++) {
+		const struct swz_catalog_place *place =
+			&base->catalog->places[i];
+
+		swz_statement_count(row, i);
+		put_file(row, place->file, place->line);
+		swz_statement_text(row, place->inlined);
+		if (place->inlined && place->outer_line > 0)
+			swz_statement_integer(row, place->outer_line);
+		else
+			swz_statement_null(row);
+		swz_statement_run(row);
+	}
+	swz_statement_free(row);
+}
+
+static void put_note(struct swz_statement *about, const char *key,
+		     const char *value)
+{
+	swz_statement_word(about, key);
+	swz_statement_text(about, value);
+	swz_statement_run(about);
+}
+
+static void put_figure(struct swz_statement *about, const char *key,
+		       uint64_t value)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	put_note(about, key, digits);
+}
+
+static const char *about_events(const struct base *base)
+{
+	if (base->joined)
+		return "none: counts and times are of two runs (--times)";
+	if (!base->process_count)
+		return "none: no thread was recorded";
+	if (base->untraced_count == base->process_count)
+		return "none: not recorded (swizzle-run -m trace records them)";
+	if (base->untraced_count)
+		return "of some processes only: see processes.mode";
+	if (base->begins_late)
+		return "the newest calls only (swizzle-run --ring)";
+	if (base->ends_early)
+		return "as many calls as there was room for (swizzle-run "
+		       "--max-size): see threads.untraced_calls";
+	return base->short_calls ? "those that took long enough (swizzle-run "
+				   "--min-time): see threads.short_calls"
+				 : "all calls";
+}
+
+static void put_losses(struct base *base, struct swz_statement *about)
+{
+	struct swz_section all = {.profiles = base->processes,
+				  .profile_count = base->process_count,
+				  .sampled = base->sampled,
+				  .sampled_count = base->sampled_count};
+	struct swz_losses losses = swz_losses_find(&all);
+	const char *name;
+	uint64_t count;
+	size_t i;
+
+	for (i = 0; (name = swz_loss_at(&losses, i, &count)) != NULL; i++)
+		put_figure(about, name, count);
+}
+
+static void put_about(struct base *base)
+{
+	const struct swz_report *totals = &base->totals;
+	struct swz_statement *about = swz_statement_prepare(
+		base->database, "INSERT INTO about VALUES (?, ?)");
+
+	put_note(about, "schema", SCHEMA_VERSION);
+	put_note(about, "creator", "swizzle " SWZ_VERSION);
+	put_note(about, "counts", totals->samples ? "samples" : "calls");
+	put_note(about, "times",
+		 totals->without_times ? "none: not recorded (-m count)"
+		 : base->joined || totals->samples ? "by samples"
+		 : !base->compensated ? "wall clock, with the cost of the hooks"
+				      : "wall clock, without the hooks");
+	put_note(about, "timed",
+		 totals->without_times ? "no calls"
+		 : totals->sampled     ? "some calls: times are estimates"
+				       : "all calls");
+	put_note(about, "events", about_events(base));
+	put_note(about, "event_times",
+		 "wall clock, with the cost of the hooks");
+	put_note(about, "waits",
+		 base->waits ? "recorded"
+			     : "none: not recorded (swizzle-run -m trace "
+			       "--switches records them)");
+	if (!totals->without_times)
+		put_figure(about, "total_ns", (uint64_t)totals->total_ns);
+	put_figure(about, "threads", totals->thread_count);
+	put_figure(about, "folded_recursion", totals->folded_recursion);
+	put_figure(about, "split_functions", swz_report_split(totals));
+	put_figure(about, "missing_switches", totals->missing_switches);
+	put_figure(about, "dropped_contexts", totals->dropped_nodes);
+	put_figure(about, "repaired_contexts", totals->repaired_nodes);
+	put_figure(about, "not_shown", totals->not_shown);
+	put_losses(base, about);
+	swz_statement_free(about);
+}
+
+/* ---- the file ---- */
+
+void swz_sqlite_begin(struct swz_writer *writer)
+{
+	struct base *base = swz_allocate(1, sizeof(*base));
+	struct swz_database *database = swz_database_begin(writer->path);
+
+	writer->state = base;
+	base->database = database;
+	base->contexts = 1;
+	swz_database_run(database, "PRAGMA application_id = " APPLICATION_ID ";"
+				   "PRAGMA user_version = " SCHEMA_VERSION ";");
+	swz_database_run(database, sqlite_tables);
+	base->thread_function = swz_statement_prepare(
+		database, "INSERT INTO thread_functions VALUES "
+			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	base->edge = swz_statement_prepare(
+		database, "INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+	base->thread_edge = swz_statement_prepare(
+		database,
+		"INSERT INTO thread_edges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	base->context = swz_statement_prepare(
+		database, "INSERT INTO contexts VALUES "
+			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	base->wait = swz_statement_prepare(
+		database, "INSERT INTO waits (thread, start_ns, duration_ns, "
+			  "kind) VALUES (?, ?, ?, ?)");
+	base->mark = swz_statement_prepare(
+		database, "INSERT INTO marks (process, thread, at_ns, text) "
+			  "VALUES (?, ?, ?, ?)");
+	base->context_value = swz_statement_prepare(
+		database, "INSERT INTO context_values VALUES "
+			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	base->events = sqlite_events_begin(database);
+}
+
+static void finish(struct base *base)
+{
+	if (base->catalog) {
+		put_modules(base);
+		put_functions(base);
+		put_places(base);
+	}
+	put_about(base);
+	swz_database_run(
+		base->database,
+		"INSERT INTO edges SELECT caller, callee, place, "
+		"sum(calls), sum(samples), sum(incl_ns), "
+		"sum(incl_waiting_ns), sum(via_jump) FROM thread_edges "
+		"GROUP BY caller, callee, place");
+	swz_progress_stage("making indexes", 1);
+	swz_database_run(base->database, sqlite_indexes);
+	swz_progress_end();
+}
+
+void swz_sqlite_end(struct swz_writer *writer)
+{
+	struct base *base = writer->state;
+
+	finish(base);
+	swz_statement_free(base->thread_function);
+	swz_statement_free(base->edge);
+	swz_statement_free(base->thread_edge);
+	swz_statement_free(base->context);
+	swz_statement_free(base->wait);
+	swz_statement_free(base->mark);
+	swz_statement_free(base->context_value);
+	sqlite_events_free(base->events);
+	writer->failure = swz_database_end(base->database);
+	swz_report_free(&base->totals);
+	free(base->processes);
+	free(base->used);
+	free(base);
+	writer->state = NULL;
+}

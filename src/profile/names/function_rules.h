@@ -1,0 +1,82 @@
+#ifndef SWZ_PROFILE_NAMES_FUNCTION_RULES_H
+#define SWZ_PROFILE_NAMES_FUNCTION_RULES_H
+
+/* Functions by patterns of names. A function is matched by the name that is
+ * shown for it, and by each symbol at its address: as it is in the file, as it
+ * is shown without parameters, and without template arguments. (If any pattern
+ * has a parenthesis, also with parameters.) So does libswizzle.so. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "options/config_file.h"
+#include "profile/file/values.h"
+#include "profile/names/catalog.h"
+
+/* --- patterns of names --------------------------------------------------- */
+
+struct swz_patterns {
+	const char **items; /* as fnmatch(3) takes them, or ! and such a one:
+			     * not what matches */
+	size_t count;
+	size_t excluding; /* of these: with a ! */
+	size_t capacity;
+	bool with_parameters; /* one has a parenthesis */
+};
+
+/* PATTERN must outlive the patterns. */
+void swz_patterns_add(struct swz_patterns *patterns, const char *pattern);
+void swz_patterns_free(struct swz_patterns *patterns);
+
+/* Whether they choose a function of the catalog, which has its name: one
+ * matches (or all have a !), and none with a ! does. If HITS is not NULL, it
+ * has room for one per pattern, and those that match are set. */
+bool swz_patterns_match(const struct swz_patterns *patterns,
+			const struct swz_catalog *catalog, uint32_t function,
+			bool *hits);
+
+/* --- rules of the configuration ------------------------------------------ */
+
+/* What the configuration says of the functions of a catalog. */
+
+struct swz_rules {
+	const struct swz_config_file *config;
+	struct swz_patterns *patterns; /* of each rule; of functions */
+	char **texts;                  /* that these are of */
+	struct swz_settings **of;      /* by function; NULL: none */
+	uint8_t *known;
+	size_t count;    /* functions */
+	bool any_result; /* a condition is of a result */
+	bool any_hidden; /* something is not to be shown */
+};
+
+/* The configuration must outlive it. */
+void swz_rules_begin(struct swz_rules *rules,
+		     const struct swz_config_file *config);
+void swz_rules_free(struct swz_rules *rules);
+
+/* Of a function that has its name; NULL: nothing. RULES may be NULL. */
+const struct swz_settings *swz_rules_of(struct swz_rules *rules,
+					const struct swz_catalog *catalog,
+					uint32_t function);
+
+/* Whether names of source files have to be known. */
+bool swz_rules_need_files(const struct swz_config_file *config);
+
+/* --- conditions on values ------------------------------------------------ */
+
+/* Conditions of the configuration (options/config_file.h), of values that were
+ * recorded. */
+
+enum swz_verdict { SWZ_FAILS = 0, SWZ_HOLDS = 1, SWZ_UNDECIDED = 2 };
+
+/* Of a value as a whole. What was not recorded whole may be undecided. */
+enum swz_verdict swz_value_decide(const struct swz_value *value,
+				  const struct swz_condition *condition);
+
+/* Of the argument that an SWZ_IF_ARGUMENT names, or of the result. */
+enum swz_verdict swz_values_decide(const struct swz_call_values *values,
+				   const struct swz_condition *condition);
+
+#endif

@@ -1,0 +1,534 @@
+/* The cache's directory, its files, and their keys (docs/cache.md). Everything
+ * in it is checked as if somebody else had written it: only files of this user
+ * are read, and a file that is not as it should be is as good as none. */
+
+#include "runtime/cache/cache_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/syscall.h"
+#include "image/elf_view.h"
+#include "image/hash.h"
+#include "runtime/module/module.h"
+#include "runtime/record/thread.h"
+#include "runtime/support/clock.h"
+#include "runtime/support/config.h"
+#include "runtime/support/scratch_memory.h"
+#include "thunks/saved_plan.h"
+#include "thunks/trampoline.h"
+
+/* ------------------------------------------------------------------- files */
+
+/* A file is written under a name of its own and renamed when it is whole; none
+ * is ever changed. So a reader sees all of one file or all of another, and
+ * writers do not meet. What a crash leaves of one is found by its checksum.
+ *
+ * The time of the last change tells when a file was last used, to the hour. */
+
+#define MOST_BYTES (UINT64_C(256) << 20) /* of all files together */
+#define KEPT_BYTES (UINT64_C(192) << 20) /* when there are more */
+#define MOST_OF_ONE (UINT64_C(64) << 20)
+#define SMALL_BYTES (UINT64_C(32) << 10)
+#define MOST_FILES 8192u
+#define HOUR 3600
+
+static const char temporary[] = "new-";
+static char directory[1024]; /* ends in a slash; empty: there is no cache */
+static uint64_t device, inode;
+static uint32_t user; /* effective, when the directory was last looked at */
+
+/* Ours, and nobody else may change what is in it. */
+static bool is_own(const struct stat *st)
+{
+	return st->st_uid == user && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static bool look_at_directory(struct stat *st)
+{
+	user = (uint32_t)SWZ_SYSCALL(SYS_geteuid);
+	return directory[0] && SWZ_SYSCALL(SYS_stat, directory, st) == 0 &&
+	       S_ISDIR(st->st_mode) && is_own(st);
+}
+
+/* Makes a directory, in one of this user's only: one who acts for another (as
+ * sudo may) leaves nothing of his own there. */
+static void make(const char *parent, const char *path)
+{
+	struct stat st;
+
+	if (SWZ_SYSCALL(SYS_stat, parent, &st) == 0 && st.st_uid == user)
+		SWZ_SYSCALL(SYS_mkdir, path, 0700);
+}
+
+static void append(char *path, const char *part)
+{
+	size_t used = strlen(path), length = strlen(part);
+
+	if (used + length < sizeof(directory))
+		memcpy(path + used, part, length + 1);
+	else
+		path[0] = '\0';
+}
+
+/* `base` without its last part. */
+static void parent_of(char *path, const char *base)
+{
+	size_t length = strlen(base);
+
+	while (length > 1 && base[length - 1] == '/')
+		length--;
+	while (length > 1 && base[length - 1] != '/')
+		length--;
+	memcpy(path, base, length);
+	path[length] = '\0';
+}
+
+/* `base` must be there, or the directory in which it is made. */
+static void begin_in(const char *base)
+{
+	char path[sizeof(directory)], parent[sizeof(directory)];
+	struct stat st;
+
+	memcpy(path, base, strlen(base) + 1);
+	append(path, "/swizzle/");
+	if (!path[0])
+		return;
+	memcpy(directory, path, sizeof(path));
+	if (!look_at_directory(&st)) {
+		parent_of(parent, base);
+		make(parent, base);
+		make(base, path);
+		if (!look_at_directory(&st)) {
+			directory[0] = '\0';
+			return;
+		}
+	}
+	device = st.st_dev;
+	inode = st.st_ino;
+}
+
+void swz_cache_files_begin(void)
+{
+	const char *home = swz_config.home, *base = swz_config.cache_home;
+	char path[sizeof(directory)] = "";
+
+	if (!swz_config.cache)
+		return;
+	if (base && base[0] == '/') { /* others are not valid */
+		append(path, base);
+		if (path[0])
+			begin_in(path);
+	} else if (home && home[0] == '/') {
+		append(path, home);
+		if (path[0])
+			append(path, "/.cache");
+		if (path[0])
+			begin_in(path);
+	}
+}
+
+bool swz_cache_files_begun(void)
+{
+	return directory[0] != '\0';
+}
+
+bool swz_cache_files_are_there(void)
+{
+	struct stat st;
+
+	return look_at_directory(&st) && st.st_dev == device &&
+	       st.st_ino == inode;
+}
+
+static bool path_of(char *path, const char *prefix, const char *name)
+{
+	memcpy(path, directory, strlen(directory) + 1);
+	append(path, prefix);
+	append(path, name);
+	return path[0] == '/';
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static uint64_t seconds(void)
+{
+	struct timespec now;
+
+	if (!swz_clock_read(CLOCK_REALTIME, &now))
+		return 0;
+	return (uint64_t)now.tv_sec;
+}
+
+static bool read_all(int fd, void *to, size_t bytes)
+{
+	uint8_t *at = to;
+
+	while (bytes) {
+		long n = SWZ_SYSCALL(SYS_read, fd, at, bytes);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		bytes -= (size_t)n;
+	}
+	return true;
+}
+
+bool swz_cache_files_read(struct swz_cache_file *file, void *to, size_t bytes)
+{
+	if (!file->whole)
+		return read_all(file->fd, to, bytes);
+	if (bytes > file->left)
+		return false;
+	memcpy(to, file->whole + file->bytes - file->left, bytes);
+	file->left -= bytes;
+	return true;
+}
+
+/* One system call for all parts of a small plan. */
+static void read_small(struct swz_cache_file *file)
+{
+	uint8_t *whole = file->bytes <= SMALL_BYTES
+				 ? swz_scratch_alloc(file->bytes)
+				 : NULL;
+
+	file->whole = NULL;
+	if (!whole)
+		return;
+	/* one that cannot be read has nothing in it */
+	file->left = read_all(file->fd, whole, file->bytes) ? file->bytes : 0;
+	file->whole = whole;
+}
+
+static bool is_usable(struct swz_cache_file *file)
+{
+	struct stat st;
+
+	if (SWZ_SYSCALL(SYS_fstat, file->fd, &st) != 0 ||
+	    !S_ISREG(st.st_mode) || !is_own(&st) || st.st_size <= 0 ||
+	    (uint64_t)st.st_size > MOST_OF_ONE)
+		return false;
+	if ((uint64_t)st.st_mtim.tv_sec + HOUR < seconds())
+		SWZ_SYSCALL(SYS_utimensat, file->fd, NULL, NULL, 0);
+	file->bytes = (uint64_t)st.st_size;
+	return true;
+}
+
+bool swz_cache_files_open(const char *name, struct swz_cache_file *file)
+{
+	char path[sizeof(directory)];
+
+	if (!path_of(path, name, ""))
+		return false;
+	file->fd = (int)SWZ_SYSCALL(
+		SYS_open, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (file->fd < 0)
+		return false;
+	if (is_usable(file)) {
+		read_small(file);
+		return true;
+	}
+	swz_cache_files_close(file);
+	return false;
+}
+
+void swz_cache_files_close(const struct swz_cache_file *file)
+{
+	SWZ_SYSCALL(SYS_close, file->fd);
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* Past that the process would get a signal. */
+static bool may_write(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return bytes <= MOST_OF_ONE &&
+	       SWZ_SYSCALL(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 &&
+	       bytes <= limit.rlim_cur;
+}
+
+static bool write_all(long fd, const uint8_t *from, size_t bytes)
+{
+	while (bytes) {
+		long n = SWZ_SYSCALL(SYS_write, fd, from, bytes);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		from += n;
+		bytes -= (size_t)n;
+	}
+	return true;
+}
+
+static void hex(char *to, uint64_t value)
+{
+	for (int i = 15; i >= 0; i--, value >>= 4)
+		to[i] = "0123456789abcdef"[value & 15];
+	to[16] = '\0';
+}
+
+/* The name is the same for two processes at the same moment: one of them then
+ * writes nothing. */
+static bool temporary_path(char *path)
+{
+	char number[17];
+
+	hex(number, swz_ticks());
+	if (!path_of(path, temporary, number))
+		return false;
+	hex(number, (uint64_t)SWZ_SYSCALL(SYS_getpid));
+	append(path, number);
+	return path[0] == '/';
+}
+
+bool swz_cache_files_write(const char *name, const struct swz_bytes *parts,
+			   unsigned count)
+{
+	char path[sizeof(directory)], place[sizeof(directory)];
+	uint64_t bytes = 0;
+	bool written = true;
+	long fd;
+
+	for (unsigned i = 0; i < count; i++)
+		bytes += parts[i].size;
+	if (!may_write(bytes) || !temporary_path(path) ||
+	    !path_of(place, name, ""))
+		return false;
+	fd = SWZ_SYSCALL(SYS_open, path,
+			 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			 0600);
+	if (fd < 0)
+		return false;
+	/* whatever the program's umask is */
+	SWZ_SYSCALL(SYS_fchmod, fd, 0600);
+	for (unsigned i = 0; i < count && written; i++)
+		written = write_all(fd, parts[i].data, parts[i].size);
+	SWZ_SYSCALL(SYS_close, fd);
+	if (written && SWZ_SYSCALL(SYS_rename, path, place) == 0)
+		return true;
+	SWZ_SYSCALL(SYS_unlink, path);
+	return false;
+}
+
+/* ------------------------------------------------------------ the least used
+ */
+
+struct entry {
+	uint64_t used; /* seconds */
+	uint64_t bytes;
+	char name[SWZ_CACHE_NAME_BYTES];
+};
+
+struct listing {
+	struct entry *entries;
+	uint32_t count;
+	uint64_t bytes;
+};
+
+struct kernel_dirent {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
+static bool begins_with(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static void list_one(struct listing *l, const char *name)
+{
+	bool is_new = begins_with(name, temporary);
+	struct entry *e = &l->entries[l->count];
+	char path[sizeof(directory)];
+	struct stat st;
+
+	if (l->count == MOST_FILES || strlen(name) >= sizeof(e->name) ||
+	    !(is_new || begins_with(name, SWZ_CACHE_PLAN) ||
+	      begins_with(name, SWZ_CACHE_START_PREFIX)) ||
+	    !path_of(path, name, "") ||
+	    SWZ_SYSCALL(SYS_lstat, path, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	memcpy(e->name, name, strlen(name) + 1);
+	e->used = (uint64_t)st.st_mtim.tv_sec;
+	e->bytes = (uint64_t)st.st_blocks * 512;
+	/* a process that was killed has left it */
+	if (is_new && e->used + HOUR < seconds())
+		e->used = 0;
+	l->bytes += e->bytes;
+	l->count++;
+}
+
+static void list(struct listing *l)
+{
+	long fd = SWZ_SYSCALL(SYS_open, directory,
+			      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *buffer = swz_scratch_alloc(32768);
+	long n;
+
+	if (fd < 0)
+		return;
+	while (buffer &&
+	       (n = SWZ_SYSCALL(SYS_getdents64, fd, buffer, 32768)) > 0)
+		for (long at = 0; at < n;) {
+			struct kernel_dirent *d = (void *)(buffer + at);
+
+			list_one(l, d->name);
+			at += d->bytes;
+		}
+	SWZ_SYSCALL(SYS_close, fd);
+}
+
+static void remove_oldest(struct listing *l)
+{
+	struct entry *oldest = l->entries;
+	char path[sizeof(directory)];
+
+	for (uint32_t i = 1; i < l->count; i++)
+		if (l->entries[i].used < oldest->used)
+			oldest = &l->entries[i];
+	if (path_of(path, oldest->name, ""))
+		SWZ_SYSCALL(SYS_unlink, path);
+	l->bytes -= oldest->bytes;
+	*oldest = l->entries[--l->count];
+}
+
+void swz_cache_files_tidy(void)
+{
+	struct listing l = {0};
+
+	l.entries = swz_scratch_alloc(MOST_FILES * sizeof(*l.entries));
+	if (!l.entries)
+		return;
+	list(&l);
+	if (l.bytes <= MOST_BYTES && l.count < MOST_FILES)
+		return;
+	while (l.count && (l.bytes > KEPT_BYTES || l.count > MOST_FILES / 2))
+		remove_oldest(&l);
+}
+
+/* -------------------------------------------------------------------- keys */
+
+#define SETTLED_NS UINT64_C(2000000000)
+
+static uint8_t ours[sizeof(((struct swz_saved_key *)0)->ours)]; /* build-id */
+
+bool swz_cache_key_begin(struct swz_bytes build_id)
+{
+	if (!build_id.size || build_id.size > sizeof(ours))
+		return false;
+	memcpy(ours, build_id.data, build_id.size);
+	return true;
+}
+
+static uint64_t hash_string(uint64_t seed, const char *string)
+{
+	struct swz_bytes bytes = {(const uint8_t *)string,
+				  string ? strlen(string) + 1 : 0};
+
+	return swz_hash(seed, bytes);
+}
+
+static uint64_t hash_of_options(const struct swz_module *m)
+{
+	uint64_t numbers[] = {swz_config.min_size, swz_config.test_tactic,
+			      swz_config.sampled,
+			      (uint64_t)m->flows_only << swz_config.flows
+						      << 2 * swz_config.prints};
+
+	return swz_hash(
+		hash_string(0, swz_config.hide),
+		(struct swz_bytes){(const uint8_t *)numbers, sizeof(numbers)});
+}
+
+void swz_cache_key_make(struct swz_saved_key *key, const struct swz_module *m)
+{
+	memset(key, 0, sizeof(*key));
+	memcpy(key->build_id, m->build_id.data, m->build_id.size);
+	memcpy(key->ours, ours, sizeof(key->ours));
+	key->device = m->identity.device;
+	key->inode = m->identity.inode;
+	key->file_bytes = m->identity.bytes;
+	key->mtime_ns = m->identity.mtime_ns;
+	key->ctime_ns = m->identity.ctime_ns;
+	key->options = m->in_scope ? hash_of_options(m) : 0;
+	key->flags = (m->in_scope ? SWZ_SAVED_IN_SCOPE : 0) |
+		     (m->late || swz_config.attached ? SWZ_SAVED_LATE : 0) |
+		     (swz_config.count && m->in_scope ? SWZ_SAVED_COUNTS : 0) |
+		     (swz_has_shadow_stack() ? SWZ_SAVED_SHADOW_STACK : 0);
+	_Static_assert(SWZ_MAX_TEXT_RANGES <= SWZ_SAVED_MOST_TEXTS,
+		       "the texts of any module fit into a key");
+	key->text_count = m->text_count;
+	for (unsigned i = 0; i < m->text_count; i++) {
+		key->texts[i].start = m->text[i].start;
+		key->texts[i].end = m->text[i].end;
+	}
+}
+
+static char *put_hex(char *to, const uint8_t *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		*to++ = "0123456789abcdef"[bytes[i] >> 4];
+		*to++ = "0123456789abcdef"[bytes[i] & 15];
+	}
+	return to;
+}
+
+/* A changed file's plan takes the place of the old one's. */
+void swz_cache_key_name(const char *prefix, const struct swz_saved_key *key,
+			size_t build_id_bytes, char *name)
+{
+	struct swz_saved_key of_file = *key;
+	uint64_t hash;
+
+	of_file.file_bytes = of_file.mtime_ns = of_file.ctime_ns = 0;
+	memset(of_file.texts, 0, sizeof(of_file.texts));
+	hash = swz_hash(0, (struct swz_bytes){(const uint8_t *)&of_file,
+					      sizeof(of_file)});
+	memcpy(name, prefix, strlen(prefix));
+	name = put_hex(name + strlen(prefix), key->build_id, build_id_bytes);
+	*name++ = '-';
+	*put_hex(name, (const uint8_t *)&hash, sizeof(hash)) = '\0';
+}
+
+/* If both are the file's, nothing of the text need be read, and a page that is
+ * going to be patched is not mapped before it gets its copy. */
+bool swz_cache_text_is_that_of(const struct swz_module *m,
+			       const struct swz_saved_header *h)
+{
+	return (h->facts & SWZ_SAVED_OF_FILE && swz_module_is_untouched(m)) ||
+	       swz_module_text_hash(m, 0) == h->text_hash;
+}
+
+bool swz_cache_file_is_settled(const struct swz_module *m)
+{
+	struct timespec now;
+	uint64_t ns;
+
+	if (!swz_clock_read(CLOCK_REALTIME, &now))
+		return false;
+	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return ns > m->identity.ctime_ns + SETTLED_NS &&
+	       ns > m->identity.mtime_ns + SETTLED_NS;
+}
+
+bool swz_cache_text_is_of_file(const struct swz_module *m)
+{
+	return swz_cache_file_is_settled(m) && swz_module_is_untouched(m);
+}

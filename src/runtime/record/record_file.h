@@ -1,0 +1,117 @@
+#ifndef SWZ_RUNTIME_RECORD_RECORD_FILE_H
+#define SWZ_RUNTIME_RECORD_RECORD_FILE_H
+
+/* The profile that this process writes: made, made longer, closed. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "swizzle/format.h"
+#include "base/status.h"
+#include "runtime/record/file_mapping.h"
+
+/* The file gets no longer than AT from now on, whatever its bound is. Says so
+ * in it, and once on stderr if it is swz_file. A child of vfork, which runs in
+ * its parent's memory, has its own view of files: what it finds is not for
+ * good. Async-signal-safe. */
+void swz_file_is_full(struct swz_file_header *file, enum swz_file_full why,
+		      uint64_t at);
+
+/* How long the profile is. It is mapped as long as it may ever get, once; the
+ * file grows in steps, so that a process that is killed leaves one that is
+ * little longer than what is in it. What lies behind the file's end is mapped
+ * without access: to touch it is no SIGBUS for who reads all memory that may
+ * be read (memcheck does when it looks for leaks, word by word).
+ *
+ * There are two at most: swz_file, and a forked child's before it is in place
+ * (swz_file_create_beside). All calls but the first are async-signal-safe, with
+ * signals blocked where they make system calls. */
+
+/* The length of swz_file: in a forked child that still has its parent's, what
+ * it was at the fork. */
+uint64_t swz_extent(void);
+
+/* Makes FILE at least so long, no more than its limit. False: it cannot be, and
+ * has been said to be full. */
+bool swz_extent_reach(struct swz_file_header *file, uint64_t bytes);
+
+/* Makes swz_file as long as it may get: the program is about to do what may
+ * leave it without access to the file's name. In a forked child that still has
+ * its parent's, and in one of vfork, which does it to itself alone, nothing is
+ * done. */
+void swz_extent_reach_all(void);
+
+/* The profile file: created, mapped shared, closed; no descriptor is kept, so
+ * that the program's own descriptors are numbered as ever.
+ * runtime/record/chunks.h takes space from it.
+ * See docs/internals/file.md. */
+
+/* Creates the file that the output pattern names for this process and maps
+ * it. On failure *problem says why, as the start of a sentence that ends in
+ * swz_file_path() (file_name.h). */
+enum swz_status swz_file_create(const char **problem) SWZ_MUST_CHECK;
+
+/* Removes the mapping and the file of a start that failed. */
+void swz_file_discard(void);
+
+/* Bytes of address space. */
+uint64_t swz_file_mapped_bytes(void);
+
+/* How much of swz_file is used: in a forked child that still has its parent's,
+ * of what it can read. */
+uint64_t swz_file_used(void);
+
+/* For swz_thread.links: as many as the mapping has units, zero at first and
+ * again in a forked child. */
+struct swz_links;
+
+struct swz_links *swz_file_links(void);
+
+/* Bytes of address space, with the room for tables (file_mapping.h). */
+uint64_t swz_file_links_bytes(void);
+
+/* A word that is 0 in a forked child, whatever is in it at the fork. */
+_Atomic uint32_t *swz_file_wiped_word(void);
+
+/* Bytes of a new file that are present, if it is as long. */
+#define SWZ_PRESENT_BYTES (UINT64_C(4) * SWZ_HEADER_BYTES)
+
+/* Puts the file behind its first SWZ_HUGE_PAGE, and the links of it, into huge
+ * pages. Async-signal-safe. */
+void swz_file_begin_huge_pages(struct swz_file_header *file);
+
+/* Maps a new file for a forked child beside the parent's; returns the address
+ * of the new mapping, not yet in place, or NULL. */
+struct swz_file_header *swz_file_create_beside(void);
+
+/* Removes the file of one that does not get into place. */
+void swz_file_remove_beside(void);
+
+/* Puts it in the place of the old, which moves to *old (to be dropped by the
+ * next call below) and stays readable there. */
+enum swz_status swz_file_replace(struct swz_file_header *beside,
+				 struct swz_file_header **old) SWZ_MUST_CHECK;
+void swz_file_drop(struct swz_file_header *old);
+
+/* Puts plain memory there: nothing is recorded any more. */
+void swz_file_detach(void);
+
+/* Orderly end: end time, and the file cut to what is used. */
+void swz_file_finish(void);
+
+/* Takes the sample `which` of swz_file_header.clock; the latest is 2. */
+void swz_file_sample_clock(unsigned which);
+
+static inline uint32_t swz_unit_of(const void *p)
+{
+	return (uint32_t)(((uintptr_t)p - (uintptr_t)swz_file) /
+			  SWZ_UNIT_BYTES);
+}
+
+static inline void *swz_unit_at(uint64_t unit)
+{
+	return (char *)swz_file + unit * SWZ_UNIT_BYTES;
+}
+
+#endif

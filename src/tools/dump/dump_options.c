@@ -1,0 +1,930 @@
+#include "tools/dump/dump_options.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "util/figures.h"
+#include "util/memory.h"
+#include "util/output.h"
+#include "options/command_line.h"
+#include "profile/file/inputs.h"
+#include "profile/formats/calls/calls.h"
+#include "profile/formats/calls/rings.h"
+#include "profile/formats/formats.h"
+#include "profile/formats/tables/by.h"
+#include "profile/names/debug_info.h"
+#include "tools/dump/destination.h"
+#include "tools/dump/option_table.h"
+#include "tools/dump/push.h"
+
+/* --- the terminal -------------------------------------------------------- */
+
+#define USUAL_WIDTH 80
+#define MOST_WIDTH 10000
+
+static bool terminal_is_output(void)
+{
+	return isatty(STDOUT_FILENO);
+}
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+/* What the user has exported counts for a pipe, too: less shows it. 0: not
+ * known. */
+static unsigned int exported_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	long width = columns ? strtol(columns, NULL, 10) : 0;
+
+	return width > 0 && width <= MOST_WIDTH ? (unsigned int)width : 0;
+}
+
+static unsigned int terminal_width(void)
+{
+	struct winsize size;
+
+	if (exported_width())
+		return exported_width();
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	return USUAL_WIDTH;
+}
+
+static bool has_colours(void)
+{
+	const char *term = getenv("TERM");
+
+	return !is_set("NO_COLOR") && term && *term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+/* The style of tables on standard output. TERMINAL: it is one, so lines are cut
+ * to its width (COLUMNS, or what the terminal says, or 80). Sets the locale's
+ * LC_CTYPE, which says whether the terminal has UTF-8. */
+static struct swz_style terminal_style(enum swz_colour_when colour,
+				       bool terminal)
+{
+	struct swz_style style = {0};
+
+	setlocale(LC_CTYPE, "");
+	style.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	if (terminal)
+		style.width = terminal_width();
+	else if (colour == SWZ_COLOUR_ALWAYS)
+		style.width = exported_width();
+	style.colour = colour == SWZ_COLOUR_ALWAYS ||
+		       (colour == SWZ_COLOUR_AUTO && terminal && has_colours());
+	return style;
+}
+
+/* --- options that exclude each other ------------------------------------- */
+
+/* What depends on the format is checked when all options are known, since -f
+ * may come last. */
+
+/* Which options go together; what does not ends the program. */
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Events are of all threads, and at the times that were measured; what is
+ * neither them nor sums shows a file as it is. */
+static unsigned int takes_of(const struct swz_format *format,
+			     const struct swz_dump_options *options)
+{
+	unsigned int with = format->takes;
+
+	if (format->section)
+		with |= GIVEN_SEPARATE_THREADS | GIVEN_NO_COMPENSATE;
+	if (format->section || format->events)
+		with |= GIVEN_TID | GIVEN_RANGE | GIVEN_THREAD_PARTS |
+			GIVEN_DEMANGLE | GIVEN_DEBUG_DIR | GIVEN_SYMFS;
+	if (format->takes & SWZ_TAKES_NO_PARTS)
+		with &= ~(unsigned int)GIVEN_THREAD_PARTS;
+	if (format->takes & SWZ_TAKES_NAMES)
+		with |= GIVEN_EMBED | GIVEN_NO_EMBED | GIVEN_DEBUG_DIR |
+			GIVEN_SYMFS;
+	if (format->by)
+		with |= GIVEN_BY;
+	if (format->events)
+		with |= GIVEN_DEPTH;
+	/* (what a trace takes of a page, its bytes say) */
+	if (format->fewer_events)
+		with |= GIVEN_LIMITS;
+	if (format->takes & SWZ_TAKES_CALLS)
+		with |= GIVEN_CALLS_OF | GIVEN_BLAME;
+	if (options->given & with & GIVEN_CALLS_OF)
+		with |= SWZ_TAKES_ROWS | SWZ_TAKES_SORT;
+	if (options->calls.apart && format->invocations)
+		with |= SWZ_TAKES_ROWS;
+	/* which has rows, whatever the format's own are */
+	if (format->by && options->by)
+		with |= SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			SWZ_FILTERS_ROWS;
+	return with;
+}
+
+static unsigned int takes(const struct swz_dump_options *options)
+{
+	return takes_of(options->format, options);
+}
+
+static _Noreturn void not_taken(const struct swz_dump_options *options,
+				const char *option)
+{
+	swz_dump_complain("the format %s has no use for %s\n" SWZ_TRY_HELP,
+			  options->format->name, option);
+	exit(EXIT_USAGE);
+}
+
+#define LIST_BYTES 256
+
+static void append_name(char list[LIST_BYTES], const char *name)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, LIST_BYTES - used, "%s%s", used ? ", " : "",
+		 name);
+}
+
+/* OPTION, of which all formats take BIT that have a use for it. */
+static _Noreturn void others_take(const struct swz_dump_options *options,
+				  const char *option, unsigned int bit)
+{
+	char list[LIST_BYTES] = "";
+	const struct swz_format *other;
+	size_t i;
+
+	for (i = 0; (other = swz_format_at(i)) != NULL; i++)
+		if (takes_of(other, options) & bit)
+			append_name(list, other->name);
+	swz_dump_bad_usage("the format %s has no use for %s%s%s",
+			   options->format->name, option,
+			   *list ? "; those that have: " : "", list);
+}
+
+static _Noreturn void cannot_compare(const char *format)
+{
+	const struct swz_format *other;
+	char names[LIST_BYTES] = "";
+	size_t i;
+
+	for (i = 0; (other = swz_format_at(i)) != NULL; i++)
+		if (other->takes & SWZ_TAKES_DIFF)
+			append_name(names, other->name);
+	swz_dump_complain("the format %s has no use for --diff; those that "
+			  "compare are: %s",
+			  format, names);
+	exit(EXIT_USAGE);
+}
+
+static void check_diff(const struct swz_dump_options *options)
+{
+	if (!(options->format->takes & SWZ_TAKES_DIFF))
+		cannot_compare(options->format->name);
+	if (options->format->needs & SWZ_NEEDS_THREADS &&
+	    options->thread_parts) {
+		swz_dump_complain("--diff in the format %s adds all threads "
+				  "up; --separate-threads makes a file for "
+				  "each name of threads",
+				  options->format->name);
+		exit(EXIT_USAGE);
+	}
+	if (!options->argument_count) {
+		swz_dump_complain("--diff needs two sides: --diff OLD NEW, or "
+				  "several runs of each, --diff OLD... -- "
+				  "NEW...");
+		exit(EXIT_USAGE);
+	}
+	/* "--diff old.* new.*" would compare one old run with all others */
+	if (options->argument_count > 1 && !options->sides_parted) {
+		swz_dump_complain("--diff of %zu profiles needs a -- between "
+				  "old and new: --diff OLD... -- NEW...",
+				  options->argument_count + options->old_count);
+		exit(EXIT_USAGE);
+	}
+	if (options->table.sort == SWZ_SORT_MIN ||
+	    options->table.sort == SWZ_SORT_MAX ||
+	    options->table.sort == SWZ_SORT_WAITING) {
+		swz_dump_complain("--diff is not sorted by min, max or "
+				  "waiting\n" SWZ_TRY_HELP);
+		exit(EXIT_USAGE);
+	}
+	if (options->threads.count) {
+		swz_dump_complain("--diff has no use for --tid, as other "
+				  "threads have other ids; --thread-parts "
+				  "compares those with the same name");
+		exit(EXIT_USAGE);
+	}
+}
+
+/* Tables of functions are sorted by all keys, contexts have no shortest and
+ * longest calls, and where they are not sorted the key says what counts. */
+static bool sort_fits(unsigned int with, enum swz_sort sort)
+{
+	if (with & GIVEN_CALLS_OF)
+		return sort == SWZ_SORT_START || sort == SWZ_SORT_INCLUSIVE;
+	if (sort == SWZ_SORT_START)
+		return false;
+	if (with & SWZ_TAKES_BOTTOM_UP)
+		return sort != SWZ_SORT_MIN && sort != SWZ_SORT_MAX;
+	return with & SWZ_TAKES_ROWS || sort == SWZ_SORT_SELF ||
+	       sort == SWZ_SORT_CPU || sort == SWZ_SORT_WAITING ||
+	       sort == SWZ_SORT_CALLS;
+}
+
+static void check_sort(const struct swz_dump_options *options)
+{
+	unsigned int with = takes(options);
+	char list[LIST_BYTES] = "";
+	enum swz_sort sort;
+	const char *name;
+	size_t i;
+
+	if (sort_fits(with, options->table.sort))
+		return;
+	for (i = 0; (name = swz_dump_sort_key(i, &sort)) != NULL; i++)
+		if (sort_fits(with, sort))
+			append_name(list, name);
+	swz_dump_bad_usage("the format %s has no use for this sort key; it "
+			   "has: %s",
+			   options->format->name, list);
+}
+
+/* Shortest and longest calls are those of functions. */
+static void check_by(struct swz_dump_options *options)
+{
+	const char *problem = NULL;
+
+	if (options->old)
+		problem = "--diff";
+	else if (options->thread_parts || options->separate_threads)
+		problem = "--thread-parts and --separate-threads; --by "
+			  "thread has a row for each";
+	else if (options->table.sort == SWZ_SORT_MIN ||
+		 options->table.sort == SWZ_SORT_MAX)
+		problem = "this sort key";
+	if (!problem)
+		return;
+	swz_dump_complain("--by %s has no use for %s", swz_by_name(options->by),
+			  problem);
+	exit(EXIT_USAGE);
+}
+
+static void check_apart(const struct swz_dump_options *options)
+{
+	const char *other = options->calls.blame      ? "--blame"
+			    : options->at.given       ? "--at"
+			    : options->calls.of.count ? "--calls-of"
+						      : NULL;
+
+	if (!options->format->invocations)
+		not_taken(options, "--file-per-invocation");
+	if (other) {
+		swz_dump_complain("--file-per-invocation has no use for "
+				  "%s\n" SWZ_TRY_HELP,
+				  other);
+		exit(EXIT_USAGE);
+	}
+	if (!options->view.only.count) {
+		swz_dump_complain("--file-per-invocation needs -F FUNCTION: of "
+				  "its calls each gets a file");
+		exit(EXIT_USAGE);
+	}
+	if (options->output && strcmp(options->output, "-") == 0)
+		swz_dump_bad_usage("--file-per-invocation writes several "
+				   "files: -o '%s' names no folder",
+				   options->output);
+}
+
+const char *swz_dump_not_of_times(const struct swz_dump_options *options,
+				  bool one_run)
+{
+	const struct swz_format *format = options->format;
+
+	if (options->old && !one_run)
+		return "--diff";
+	if (options->thread_parts || options->separate_threads)
+		return "--thread-parts and --separate-threads";
+	if (options->threads.count && !one_run)
+		return "--tid";
+	if (swz_dump_has_range(options))
+		return "--from and --to";
+	if (options->since)
+		return "--since";
+	if (options->columns_by == SWZ_BY_RANK)
+		return "--by rank";
+	if ((options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
+	     options->columns_by != SWZ_BY_NOTHING) &&
+	    !one_run)
+		return "--by thread and --by process";
+	if (options->table.sort == SWZ_SORT_MIN ||
+	    options->table.sort == SWZ_SORT_MAX)
+		return "the shortest and longest calls";
+	return format->section ? NULL : format->name;
+}
+
+/* (Of a file that is shown as it is nothing is taken away.) */
+static void check_since(const struct swz_dump_options *options)
+{
+	if (options->format->file)
+		not_taken(options, "--since");
+	if (options->old || options->from.given || options->in_place) {
+		swz_dump_complain("--since has no use for %s\n" SWZ_TRY_HELP,
+				  options->old        ? "--diff"
+				  : options->in_place ? "--embed"
+						      : "--from");
+		exit(EXIT_USAGE);
+	}
+}
+
+static void check_times(const struct swz_dump_options *options)
+{
+	const char *what = swz_dump_not_of_times(options, false);
+
+	if (!what)
+		return;
+	if (!options->format->section && what == options->format->name)
+		swz_dump_complain("the format %s has no use for --times", what);
+	else
+		swz_dump_complain("--times has no use for %s: only sums over "
+				  "all threads are known of both runs",
+				  what);
+	exit(EXIT_USAGE);
+}
+
+/* What compresses its file itself is not called as if it did so in another way.
+ */
+static void check_name(const struct swz_dump_options *options)
+{
+	const struct swz_format *format = options->format;
+	enum swz_compression named = swz_compression_of(options->output);
+
+	if (named == SWZ_PLAIN || !(format->takes & SWZ_COMPRESSES) ||
+	    (format->suffix && swz_compression_of(format->suffix) == named))
+		return;
+	swz_dump_complain("the format %s is not compressed by the name of its "
+			  "file: '%s' would be no such file. Leave the %s "
+			  "out\n" SWZ_TRY_HELP,
+			  format->name, options->output,
+			  strrchr(options->output, '.'));
+	exit(EXIT_USAGE);
+}
+
+/* All are known, the format too. */
+static void dump_check_options(struct swz_dump_options *options)
+{
+	static const struct {
+		unsigned int bit;
+		const char *option;
+	} names[] = {
+		{SWZ_TAKES_ROWS, "-n"},
+		{SWZ_TAKES_SORT, "-s"},
+		{SWZ_TAKES_LIMIT, "--percent-limit"},
+		{SWZ_TAKES_BOTTOM_UP, "--bottom-up"},
+		{SWZ_TAKES_SOURCE, "--no-source"},
+		{GIVEN_TID, "--tid"},
+		{GIVEN_RANGE, "--from or --to"},
+		{GIVEN_THREAD_PARTS, "--thread-parts"},
+		{GIVEN_SEPARATE_THREADS, "--separate-threads"},
+		{GIVEN_NO_COMPENSATE, "--no-compensate"},
+		{GIVEN_DEMANGLE, "--demangle"},
+		{GIVEN_EMBED, "--embed"},
+		{GIVEN_NO_EMBED, "--no-embed"},
+		{GIVEN_DEBUG_DIR, "--debug-dir"},
+		{GIVEN_SYMFS, "--symfs"},
+		{GIVEN_BY, "--by"},
+		{SWZ_TAKES_CALLS, "--at"},
+		{GIVEN_DEPTH, "-D, --depth and --max-depth"},
+		{GIVEN_LIMITS, "-t, --min-time and --sample-events"},
+		{GIVEN_CALLS_OF, "--calls-of"},
+		{GIVEN_BLAME, "--blame"},
+		{SWZ_TAKES_RINGS, "--ring-clock and --ring-paths"},
+	};
+	const struct swz_format *format = options->format;
+	size_t i;
+
+	for (i = 0; i < COUNT(names); i++)
+		if (options->given & ~takes(options) & names[i].bit)
+			others_take(options, names[i].option, names[i].bit);
+	if (options->given & SWZ_TAKES_SORT)
+		check_sort(options);
+	if (options->given & GIVEN_BY)
+		check_by(options);
+	if (options->calls.blame &&
+	    (options->at.given || options->calls.of.count)) {
+		swz_dump_complain("--blame has no use for %s\n" SWZ_TRY_HELP,
+				  options->at.given ? "--at" : "--calls-of");
+		exit(EXIT_USAGE);
+	}
+	if (options->calls.apart)
+		check_apart(options);
+	if (options->output)
+		check_name(options);
+	if (options->since)
+		check_since(options);
+	if (options->times)
+		check_times(options);
+	if (options->old)
+		check_diff(options);
+	else if (options->fail_above >= 0) {
+		swz_dump_complain("--fail-above is for comparisons: --diff "
+				  "OLD... -- NEW...");
+		exit(EXIT_USAGE);
+	}
+	if (format->file && options->process_count)
+		not_taken(options, "--process");
+	if (!format->section && !format->events &&
+	    !swz_view_is_whole(&options->view))
+		not_taken(options, "-F, -N, -H, -C and --script");
+	if (takes(options) & SWZ_FILTERS_ROWS) {
+		options->table.filters = options->view.only;
+		options->view.only = (struct swz_patterns){0};
+	}
+	if (options->separate_threads && options->output &&
+	    strcmp(options->output, "-") == 0 && format->prefix)
+		swz_dump_bad_usage("one file per thread cannot be written to "
+				   "'%s'",
+				   options->output);
+}
+
+/* --push: the server says which format. */
+static void dump_choose_pushed(struct swz_dump_options *options)
+{
+	const char *name = swz_push_format(options->push);
+
+	if (options->output || options->old || options->merge_into ||
+	    (options->format && strcmp(options->format->name, name) != 0)) {
+		swz_dump_complain("--push to this URL sends the format %s, and "
+				  "has no use for -o, --diff, --merge-into and "
+				  "other formats\n" SWZ_TRY_HELP,
+				  name);
+		exit(EXIT_USAGE);
+	}
+	options->format = swz_format_find(name);
+}
+
+/* --merge-into: the sum is of all that is in the profiles. */
+static void dump_check_merge(const struct swz_dump_options *options)
+{
+	if (options->format || options->output || options->old ||
+	    options->times || options->given || options->since ||
+	    !swz_view_is_whole(&options->view)) {
+		swz_dump_complain("--merge-into has no use for options that "
+				  "choose, sort or write: use them when you "
+				  "read %s\n" SWZ_TRY_HELP,
+				  options->merge_into);
+		exit(EXIT_USAGE);
+	}
+	if (!options->argument_count) {
+		swz_dump_complain("--merge-into %s: no profiles are given "
+				  "that are to be added to it\n" SWZ_TRY_HELP,
+				  options->merge_into);
+		exit(EXIT_USAGE);
+	}
+}
+
+/* --- style of the output ------------------------------------------------- */
+
+/* How tables look, and what their options are taken from. */
+
+/* Words that a shell takes as they are, each with a space before it. FIRST: an
+ * option that they need. */
+static char *join_inputs(const char *first, char **arguments, size_t count)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_./+,:@%=-";
+	char *joined = swz_duplicate(first);
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const char *word = arguments[i];
+		char *longer;
+
+		if (!word[0] || word[strspn(word, plain)] ||
+		    strlen(joined) + strlen(word) > strlen(first) + 30)
+			word = "...";
+		longer = swz_print("%s %s", joined, word);
+		free(joined);
+		joined = longer;
+		if (strcmp(word, "...") == 0)
+			break;
+	}
+	return joined;
+}
+
+/* When the format is known. */
+static void dump_set_style(struct swz_dump_options *options)
+{
+	unsigned int takes = options->format->takes;
+	bool terminal = !options->output && terminal_is_output();
+
+	if (!(options->given & SWZ_TAKES_ROWS))
+		options->table.rows = options->calls.apart
+					      ? SWZ_INVOCATIONS
+					      : options->format->rows;
+	options->calls.rows = options->table.rows;
+	options->rings.rows = options->table.rows;
+	options->calls.by_start = options->table.sort == SWZ_SORT_START;
+	options->calls.at = options->at.given;
+	if (!(takes & SWZ_FOR_PEOPLE) &&
+	    !(takes & SWZ_FOR_TERMINALS &&
+	      (terminal || (swz_dump_to_standard_output(options) &&
+			    options->colour == SWZ_COLOUR_ALWAYS))))
+		return;
+	options->style = terminal_style(options->colour, terminal);
+	options->table.style = &options->style;
+	options->calls.style = &options->style;
+	if (!options->quiet && !options->old)
+		options->table.inputs = options->inputs = join_inputs(
+			options->view.script ? " --script" : "",
+			options->arguments, options->argument_count);
+}
+
+/* --- the command line ---------------------------------------------------- */
+
+/* Each value is checked as it is read. */
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+static _Noreturn void bad_directory(const char *as, const char *value)
+{
+	swz_dump_bad_usage("option %s: '%s': %s", as, value, strerror(errno));
+}
+
+/* WHAT: "file name" */
+static const char *not_empty(const char *as, const char *value,
+			     const char *what)
+{
+	if (!*value)
+		swz_dump_bad_usage("option %s: the %s is empty", as, what);
+	return value;
+}
+
+/* Of an option that means nothing when it is given twice. */
+static void once(const char *as, bool given, const char *value)
+{
+	if (given)
+		swz_dump_bad_usage("option %s is given twice: '%s' is a second "
+				   "%s",
+				   as, value, as);
+}
+
+static void add_pattern(struct swz_patterns *patterns, const char *as,
+			const char *pattern)
+{
+	if (strcmp(pattern, "!") == 0)
+		pattern = "";
+	swz_patterns_add(patterns, not_empty(as, pattern, "pattern"));
+}
+
+/* What getopt_long() returns for an argument that is no option. */
+#define IN_ORDER 1
+
+static void add_argument(char ***list, size_t *count, const char *argument)
+{
+	*list = swz_reallocate(*list, *count + 1, sizeof(**list));
+	(*list)[(*count)++] = (char *)(uintptr_t)argument;
+}
+
+static void take_option(struct swz_dump_options *options, int option,
+			const char *as, const char *value)
+{
+	switch (option) {
+	case 'f':
+		options->format = swz_dump_parse_format(as, value);
+		break;
+	case 'o':
+		options->output = not_empty(as, value, "file name");
+		break;
+	case 'F':
+		add_pattern(&options->view.only, as, value);
+		break;
+	case 'N':
+		add_pattern(&options->view.without, as, value);
+		break;
+	case 'H':
+		add_pattern(&options->view.hidden, as, value);
+		break;
+	case 'C':
+		add_pattern(&options->view.callers, as, value);
+		break;
+	case 'n':
+		options->table.rows = swz_dump_parse_count(
+			as, value, "a number of rows (0: all)", INT32_MAX);
+		break;
+	case 's':
+		options->table.sort = swz_dump_parse_sort(as, value);
+		break;
+	case 'q':
+		options->quiet = true;
+		break;
+	case 'V':
+		puts("swizzle-dump " SWZ_VERSION);
+		swz_dump_finish_printing();
+	case 'h':
+		fputs(swz_dump_usage_text, stdout);
+		swz_dump_finish_printing();
+	case OPTION_THREAD_PARTS:
+		options->thread_parts = true;
+		break;
+	case OPTION_SEPARATE_THREADS:
+		options->separate_threads = true;
+		break;
+	case OPTION_NO_COMPENSATE:
+		options->compensate = false;
+		break;
+	case OPTION_NO_DEBUGINFOD:
+		/* libdw asks no server then */
+		unsetenv("DEBUGINFOD_URLS");
+		break;
+	case OPTION_EMBED:
+		options->embed = true;
+		break;
+	case OPTION_NO_EMBED:
+		options->embed = false;
+		break;
+	case OPTION_DEBUG_DIR:
+		if (swz_debug_files_add(&options->files, value) != 0)
+			bad_directory(as, value);
+		break;
+	case OPTION_SYMFS:
+		once(as, options->files.root != NULL, value);
+		if (swz_debug_files_set_root(&options->files, value) != 0)
+			bad_directory(as, value);
+		break;
+	case OPTION_DEMANGLE:
+		options->demangle = swz_dump_parse_demangle(as, value);
+		break;
+	case OPTION_PERCENT_LIMIT:
+		options->table.percent_limit = swz_dump_parse_percent(as,
+								      value);
+		break;
+	case OPTION_BOTTOM_UP:
+		options->table.bottom_up = true;
+		break;
+	case OPTION_DIFF:
+		(void)not_empty(as, value, "file name");
+		once(as, options->old != NULL, value);
+		if (value[0] == '-' && access(value, F_OK) != 0)
+			swz_dump_bad_usage("option %s: '%s' is no profile. It "
+					   "is followed by OLD and NEW; "
+					   "options stand before or behind "
+					   "these",
+					   as, value);
+		add_argument(&options->old, &options->old_count, value);
+		break;
+	case OPTION_TIMES:
+		once(as, options->times != NULL, value);
+		options->times = (char *)(uintptr_t)not_empty(as, value,
+							      "file name");
+		break;
+	case OPTION_SCRIPT:
+		options->view.script = true;
+		break;
+	case OPTION_CONFIG:
+		options->config_path = not_empty(as, value, "file name");
+		break;
+	case OPTION_NO_TIMES:
+		options->own_times = true;
+		break;
+	case OPTION_FAIL_ABOVE:
+		options->fail_above = swz_dump_parse_percent(as, value);
+		break;
+	case IN_ORDER:
+		add_argument(&options->arguments, &options->argument_count,
+			     value);
+		break;
+	case OPTION_BY:
+		swz_dump_parse_by(options, as, value);
+		break;
+	case OPTION_PUSH:
+		if (swz_push_problem(value))
+			swz_dump_bad_usage("option %s: %s", as,
+					   swz_push_problem(value));
+		options->push = value;
+		break;
+	case OPTION_PROCESS:
+		add_argument(&options->processes, &options->process_count,
+			     not_empty(as, value, "process"));
+		break;
+	case OPTION_MERGE_INTO:
+		options->merge_into = not_empty(as, value, "file name");
+		break;
+	case OPTION_COLOUR:
+		options->colour = value ? swz_dump_parse_colour(as, value)
+					: SWZ_COLOUR_ALWAYS;
+		break;
+	case OPTION_NO_SOURCE:
+		options->table.without_source = true;
+		break;
+	case OPTION_NO_PAGER:
+		options->pager = false;
+		break;
+	case OPTION_SINCE:
+		options->since = not_empty(as, value, "file name");
+		break;
+	case OPTION_FROM:
+		options->from = swz_dump_parse_moment(as, value);
+		break;
+	case OPTION_TO:
+		options->to = swz_dump_parse_moment(as, value);
+		break;
+	case 'D':
+		options->limits.max_depth = options->calls.depth =
+			(uint32_t)swz_dump_parse_count(
+				as, value, "a number of levels (0: all)",
+				INT32_MAX);
+		break;
+	case 't':
+		options->limits.min_ns = swz_dump_parse_duration(as, value);
+		break;
+	case OPTION_SAMPLE_EVENTS:
+		options->limits.every = swz_dump_parse_count(
+			as, value, "a number of calls (0: each)", INT64_MAX);
+		break;
+	case OPTION_AT:
+		options->at = swz_dump_parse_moment(as, value);
+		break;
+	case OPTION_BLAME:
+		options->calls.blame = true;
+		break;
+	case OPTION_CALLS_OF:
+		add_pattern(&options->calls.of, as, value);
+		break;
+	case OPTION_APART:
+		options->calls.apart = true;
+		break;
+	case OPTION_RING_CLOCK:
+		options->rings.clock = swz_dump_parse_clock(as, value);
+		break;
+	case OPTION_RING_PATHS:
+		options->rings.paths = swz_dump_parse_paths(as, value);
+		break;
+	case OPTION_TID:
+		swz_thread_choice_add(&options->threads,
+				      not_empty(as, value, "thread"));
+		break;
+	default:
+		break;
+	}
+}
+
+/* Of "--diff OLD... -- NEW..." those before the "--" are old ones. */
+static void part_sides(struct swz_dump_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->argument_count; i++)
+		add_argument(&options->old, &options->old_count,
+			     options->arguments[i]);
+	options->argument_count = 0;
+	options->sides_parted = true;
+}
+
+/* Who looks at a terminal wants to see something; scripts get what they ever
+ * got. */
+static const struct swz_format *default_format(
+	const struct swz_dump_options *options)
+{
+	const unsigned rows = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT;
+
+	if (options->given & SWZ_TAKES_BOTTOM_UP)
+		return swz_format_find("tree");
+	if (options->calls.apart ||
+	    options->given & (SWZ_TAKES_CALLS | GIVEN_CALLS_OF | GIVEN_BLAME))
+		return swz_format_find("calls");
+	if (!options->output && terminal_is_output())
+		return swz_format_find("table");
+	return swz_format_find(options->old || options->given &
+						       (GIVEN_BY | rows)
+				       ? "text"
+				       : "callgrind");
+}
+
+/* (What it leaves out is no reason to refuse a format that leaves nothing
+ * out.) */
+static void read_config(struct swz_dump_options *options)
+{
+	char problem[SWZ_CONFIG_PROBLEM_BYTES];
+
+	if (!swz_config_file_read(&options->config, options->config_path,
+				  problem)) {
+		int error = errno;
+
+		swz_dump_complain("%s", problem);
+		exit(error == ENOMEM ? EXIT_FAILURE : EXIT_USAGE);
+	}
+	if (!options->config.count)
+		return;
+	options->view.rules = swz_allocate(1, sizeof(*options->view.rules));
+	swz_rules_begin(options->view.rules, &options->config);
+}
+
+void swz_dump_parse_options(struct swz_dump_options *options, int argc,
+			    char **argv)
+{
+	int option, at = optind, index = -1;
+
+	*options = (struct swz_dump_options){
+		.compensate = true,
+		.embed = true,
+		.fail_above = -1,
+		.demangle = SWZ_DEMANGLE_SIMPLE,
+		.pager = true,
+		.table = {.percent_limit = -1},
+	};
+	opterr = 0; /* swz_dump_bad_option says it */
+	while ((option = getopt_long(argc, argv, SWZ_DUMP_SHORT_OPTIONS,
+				     swz_dump_long_options, &index)) != -1) {
+		char as[32];
+
+		if (option == '?' || option == ':')
+			swz_dump_bad_option(option, argv[optind - 1]);
+		if (index < 0)
+			snprintf(as, sizeof(as), "-%c", option);
+		else
+			snprintf(as, sizeof(as), "--%s",
+				 swz_dump_long_options[index].name);
+		take_option(options, option, as, optarg);
+		index = -1;
+		options->given |= swz_dump_format_option(option);
+		at = optind;
+	}
+	if (!options->quiet)
+		swz_variables_check(swz_variables_of_dump, true);
+	/* without a format: the profile itself is what gets the names */
+	if (!options->format && !options->old && options->embed &&
+	    options->given & GIVEN_EMBED) {
+		options->in_place = true;
+		options->format = swz_format_find("archive");
+	}
+	if (options->in_place && options->output)
+		swz_dump_bad_usage("--embed without -f adds to the profile "
+				   "itself and has no use for -o '%s'",
+				   options->output);
+	if (options->old && at < argc && strcmp(argv[at], "--") == 0)
+		part_sides(options);
+	for (; optind < argc; optind++)
+		add_argument(&options->arguments, &options->argument_count,
+			     argv[optind]);
+	if (options->merge_into)
+		dump_check_merge(options);
+	if (options->push)
+		dump_choose_pushed(options);
+	if (!options->format)
+		options->format = default_format(options);
+	dump_check_options(options);
+	read_config(options);
+	dump_set_style(options);
+}
+
+void swz_dump_free_options(struct swz_dump_options *options)
+{
+	free(options->inputs);
+	free(options->arguments);
+	free(options->old);
+	free(options->processes);
+	swz_patterns_free(&options->table.filters);
+	if (options->view.rules)
+		swz_rules_free(options->view.rules);
+	free(options->view.rules);
+	swz_config_file_free(&options->config);
+	swz_view_free(&options->view);
+	free(options->callers);
+	swz_patterns_free(&options->calls.of);
+	swz_thread_choice_free(&options->threads);
+	swz_debug_files_free(&options->files);
+}
+
+bool swz_dump_wants(const struct swz_dump_options *options,
+		    const struct swz_profile_thread *thread)
+{
+	return swz_thread_is_chosen(&options->threads, thread);
+}
+
+bool swz_dump_wants_process(const struct swz_dump_options *options,
+			    const struct swz_profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < options->process_count; i++)
+		if (swz_process_is_named(profile, options->processes[i]))
+			return true;
+	return !options->process_count;
+}

@@ -1,0 +1,114 @@
+#ifndef SWZ_TOOLS_DUMP_DUMP_OPTIONS_H
+#define SWZ_TOOLS_DUMP_DUMP_OPTIONS_H
+
+/* The terminal that standard output may be. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/figures.h"
+#include "profile/file/inputs.h"
+#include "profile/formats/calls/calls.h"
+#include "profile/formats/calls/rings.h"
+#include "profile/formats/formats.h"
+#include "profile/formats/tables/by.h"
+#include "profile/names/debug_info.h"
+
+/* --- the terminal -------------------------------------------------------- */
+
+enum swz_colour_when {
+	SWZ_COLOUR_AUTO, /* on a terminal that has colours, without NO_COLOR */
+	SWZ_COLOUR_ALWAYS,
+	SWZ_COLOUR_NEVER
+};
+
+/* --- the command line ---------------------------------------------------- */
+
+/* The command line. */
+
+enum swz_dump_status {
+	EXIT_OK = 0,
+	EXIT_INPUT = 1,
+	EXIT_SLOWER = 1, /* --fail-above */
+	EXIT_USAGE = 2
+};
+
+struct swz_dump_moment {
+	bool given, percent;
+	double value;
+};
+
+struct swz_dump_options {
+	const struct swz_format *format;
+	struct swz_dump_moment from, to; /* of a trace */
+	struct swz_range range;          /* the same in ticks */
+	const char *since;               /* a snapshot; NULL: none is given */
+	uint64_t since_ticks;            /* of a trace; 0: see from */
+	struct swz_dump_moment at;       /* -f calls */
+	struct swz_event_limits limits;  /* of what is written of a trace */
+	struct swz_calls_options calls; /* of those; style, rows, ticks later */
+	struct swz_rings_options rings; /* rows later */
+	const char *output;             /* NULL: the format's default */
+	enum swz_group_key by;          /* --by; SWZ_BY_NOTHING: functions */
+	enum swz_group_key columns_by;  /* its second key, or SWZ_BY_NOTHING */
+	bool imbalance;                 /* --by rank */
+	char **arguments;               /* files and directories */
+	size_t argument_count;
+	char **old; /* the same of what they are compared with; NULL: nothing */
+	size_t old_count;
+	bool sides_parted; /* by a "--" */
+	char **processes;  /* --process: numbers and patterns; none: all */
+	size_t process_count;
+	const char *push;       /* --push: the URL; or NULL */
+	const char *merge_into; /* --merge-into; or NULL */
+	char *times;    /* where the times are from (--times); NULL: the same */
+	bool own_times; /* those of -m both are not looked for */
+	double fail_above; /* percent; less than 0: whatever has changed is no
+			    * failure */
+	bool thread_parts;
+	bool separate_threads;
+	bool compensate;
+	bool quiet;
+	bool embed;    /* an archive gets the names that it needs */
+	bool in_place; /* so do the profiles themselves; nothing is written */
+	struct swz_debug_files files;
+	bool pager; /* where standard output is a terminal */
+	enum swz_colour_when colour;
+	struct swz_style style; /* that the table's options may point to */
+	char *inputs;           /* see struct swz_table_options */
+	struct swz_thread_choice threads;
+	enum swz_demangle demangle;
+	struct swz_table_options table;
+	char *callers; /* of the profiles: selection.h */
+	struct swz_view view;
+	struct swz_config_file config; /* --config; the view refers to it */
+	const char *config_path;       /* NULL: the usual ones */
+	unsigned int given; /* options there were: enum swz_format_takes, and
+			     * those that option_table.h knows besides */
+};
+
+/* Reads the command line into *options, which is whole after that. Ends the
+ * program where the command line is wrong or asks for nothing but a text. */
+void swz_dump_parse_options(struct swz_dump_options *options, int argc,
+			    char **argv);
+void swz_dump_free_options(struct swz_dump_options *options);
+
+/* Whether a thread is one of those that are asked for. */
+bool swz_dump_wants(const struct swz_dump_options *options,
+		    const struct swz_profile_thread *thread);
+
+/* The same of the process that a profile is of. */
+bool swz_dump_wants_process(const struct swz_dump_options *options,
+			    const struct swz_profile *profile);
+
+/* What of the options cannot be had of joined times (--times), or NULL. */
+const char *swz_dump_not_of_times(const struct swz_dump_options *options,
+				  bool one_run);
+
+/* Whether a part of the time is asked for. */
+static inline bool swz_dump_has_range(const struct swz_dump_options *options)
+{
+	return options->from.given || options->to.given;
+}
+
+#endif

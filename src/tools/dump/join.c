@@ -1,0 +1,505 @@
+#include "tools/dump/join.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/memory.h"
+#include "profile/costs/joined.h"
+#include "profile/formats/tables/by.h"
+#include "profile/formats/formats.h"
+#include "tools/dump/advice.h"
+#include "tools/dump/destination.h"
+#include "tools/dump/dump_options.h"
+#include "tools/dump/input.h"
+#include "tools/dump/result.h"
+#include "tools/dump/selection.h"
+
+/* Each side is added up by itself, with one catalog, in which a function is the
+ * same in both: by build-id and address. */
+
+void swz_dump_bind(struct swz_dump_input *input,
+		       struct swz_catalog *catalog)
+{
+	size_t i;
+
+	input->bindings = swz_allocate(input->count, sizeof(*input->bindings));
+	for (i = 0; i < input->count; i++)
+		swz_catalog_bind(&input->bindings[i], catalog,
+				 input->profiles[i]);
+}
+
+/* By what a viewer does not show, but the join needs. */
+static void begin_all(struct swz_dump_result *result)
+{
+	*result = (struct swz_dump_result){.has_contexts = true};
+	swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE, true);
+	result->contexts.finds_jumps = true;
+}
+
+static void add_all(struct swz_dump_input *input,
+		    struct swz_dump_result *result,
+		    const struct swz_dump_options *options)
+{
+	size_t i, j;
+
+	swz_dump_begin_adding(input, options, NULL);
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++)
+			if (swz_dump_wants(options,
+					   &input->profiles[i]->threads[j]))
+				swz_dump_add_thread(
+					result, &input->bindings[i],
+					&input->profiles[i]->threads[j],
+					options);
+}
+
+/* A function that was hooked and not called has been counted, too. Functions
+ * are few that have samples and no calls, those that were hooked are many. */
+void swz_dump_mark_uncounted(struct swz_report *report,
+			   const struct swz_catalog *catalog,
+			   const struct swz_dump_input *input, bool is_first)
+{
+	size_t i, j;
+
+	for (i = 1; is_first && i < report->function_capacity; i++)
+		report->functions[i].uncounted = report->functions[i].present &&
+						 !report->functions[i].calls;
+	for (i = 0; i < input->count; i++) {
+		const struct swz_profile *profile = input->profiles[i];
+
+		for (j = 0; j < profile->function_count; j++) {
+			const struct swz_profile_function *function =
+				&profile->functions[j];
+			uint32_t at;
+
+			if (function->status != SWZ_PATCHED ||
+			    function->module == SWZ_INDEX_NONE)
+				continue;
+			at = swz_map_get(
+				&catalog->by_address,
+				input->bindings[i].modules[function->module],
+				function->address);
+			if (at < report->function_capacity)
+				report->functions[at].uncounted = false;
+		}
+	}
+}
+
+/* Whether a function of one is one of the other. */
+static bool is_of_one_program(const struct swz_dump_input *input,
+			      const struct swz_dump_input *samples)
+{
+	size_t i, j, k, m;
+
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->module_count; j++)
+			for (k = 0; k < samples->count; k++)
+				for (m = 0;
+				     m < samples->profiles[k]->module_count;
+				     m++)
+					if (input->profiles[i]
+						    ->modules[j]
+						    .record.in_scope &&
+					    input->bindings[i].modules[j] ==
+						    samples->bindings[k]
+							    .modules[m])
+						return true;
+	return false;
+}
+
+static int write_report(struct swz_dump_input *input,
+			struct swz_catalog *catalog,
+			const struct swz_section *section,
+			const struct swz_dump_options *options)
+{
+	struct swz_debug_packages packages = {0};
+	struct swz_dump_advice advice = swz_dump_advice_begin(&packages);
+	struct swz_dump_target target = {0};
+	int status;
+
+	status = swz_dump_open_target(
+		&target, options,
+		swz_dump_output_path(options, input->profiles[0]->header.pid));
+	if (status == EXIT_OK) {
+		(void)swz_dump_write_section(&target, section, options);
+		swz_dump_advice_add(&advice, section->report);
+		swz_dump_advice_find(&advice, catalog, options, &target.writer);
+		status = swz_dump_close_target(&target, options);
+		if (status == EXIT_OK)
+			swz_dump_advice_say(&advice);
+	} else {
+		free(target.path);
+	}
+	swz_dump_advice_free(&advice);
+	swz_debug_packages_free(&packages);
+	return status;
+}
+
+/* Counts and samples of one run, thread by thread. */
+struct threads {
+	struct swz_dump_input *input, *samples;
+	const struct swz_dump_options *options;
+	struct swz_counting *counting;
+	struct swz_groups *groups;
+	bool **taken; /* by the samples' profiles and threads */
+};
+
+static uint64_t apart(const struct swz_profile *a, const struct swz_profile *b)
+{
+	uint64_t x = a->header.start_realtime_ns;
+	uint64_t y = b->header.start_realtime_ns;
+
+	return x < y ? y - x : x - y;
+}
+
+/* The samples of PROFILE's process: SWZ_INDEX_NONE if there are none. A process
+ * that has executed other programs has a profile of each, which began then. */
+static uint32_t samples_of(const struct threads *t,
+			   const struct swz_profile *profile)
+{
+	uint32_t found = SWZ_INDEX_NONE;
+
+	for (uint32_t i = 0; i < t->samples->count; i++) {
+		const struct swz_profile *other = t->samples->profiles[i];
+
+		if (other->header.pid == profile->header.pid &&
+		    (found == SWZ_INDEX_NONE ||
+		     apart(other, profile) <
+			     apart(t->samples->profiles[found], profile)))
+			found = i;
+	}
+	return found;
+}
+
+/* The first with that number that is not yet taken: numbers come again. */
+static const struct swz_profile_thread *take_thread(const struct threads *t,
+						    uint32_t samples,
+						    int32_t tid)
+{
+	const struct swz_profile *profile;
+
+	if (samples == SWZ_INDEX_NONE)
+		return NULL;
+	profile = t->samples->profiles[samples];
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (profile->threads[i].record.tid == tid &&
+		    !t->taken[samples][i]) {
+			t->taken[samples][i] = true;
+			return &profile->threads[i];
+		}
+	return NULL;
+}
+
+/* COUNTED or SAMPLED, the thread in either, may be NULL. Who samples knows when a
+ * thread ended, and its processor time. */
+static void add_joined_thread(const struct threads *t,
+			      const struct swz_profile *process,
+			      struct swz_binding *counts,
+			      const struct swz_profile_thread *counted,
+			      struct swz_binding *samples,
+			      const struct swz_profile_thread *sampled)
+{
+	struct swz_dump_result own, times;
+
+	begin_all(&own);
+	begin_all(&times);
+	own.report.without_times = true;
+	if (counted)
+		swz_dump_add_thread(&own, counts, counted, t->options);
+	if (sampled)
+		swz_dump_add_thread(&times, samples, sampled, t->options);
+	(void)swz_join_times(&own.report, &own.contexts, &times.contexts, 1,
+			     t->counting);
+	swz_groups_add(t->groups, process,
+		       sampled ? samples->profile : counts->profile,
+		       sampled ? sampled : counted, &own.report);
+	swz_dump_free_result(&own);
+	swz_dump_free_result(&times);
+}
+
+/* Those that have not called what is hooked. */
+static void add_sampled_threads(const struct threads *t,
+				const struct swz_profile *process,
+				uint32_t samples)
+{
+	struct swz_binding *binding = &t->samples->bindings[samples];
+	const struct swz_profile *profile = binding->profile;
+
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (!t->taken[samples][i] &&
+		    swz_dump_wants(t->options, &profile->threads[i]))
+			add_joined_thread(t, process, NULL, NULL, binding,
+					  &profile->threads[i]);
+}
+
+static void add_joined_process(const struct threads *t, size_t index,
+			       bool *has_process)
+{
+	struct swz_binding *binding = &t->input->bindings[index];
+	const struct swz_profile *profile = binding->profile;
+	uint32_t samples = samples_of(t, profile);
+	const struct swz_profile *process =
+		samples == SWZ_INDEX_NONE ? profile
+					  : t->samples->profiles[samples];
+
+	if (!t->options->threads.count)
+		swz_groups_add_process(t->groups, process);
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct swz_profile_thread *thread = &profile->threads[i];
+		const struct swz_profile_thread *sampled = take_thread(
+			t, samples, thread->record.tid);
+
+		if (swz_dump_wants(t->options, thread))
+			add_joined_thread(t, process, binding, thread,
+					  samples == SWZ_INDEX_NONE
+						  ? NULL
+						  : &t->samples->bindings
+							     [samples],
+					  sampled);
+	}
+	if (samples == SWZ_INDEX_NONE)
+		return;
+	has_process[samples] = true;
+	add_sampled_threads(t, process, samples);
+}
+
+static void add_threads(const struct threads *t)
+{
+	bool *has_process = swz_allocate(t->samples->count + 1,
+					 sizeof(*has_process));
+	uint32_t i;
+
+	for (i = 0; i < t->input->count; i++)
+		add_joined_process(t, i, has_process);
+	for (i = 0; i < t->samples->count; i++)
+		if (!has_process[i])
+			add_sampled_threads(t, t->samples->profiles[i], i);
+	free(has_process);
+}
+
+static bool needs_threads(const struct swz_dump_options *options)
+{
+	return options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
+	       options->columns_by != SWZ_BY_NOTHING;
+}
+
+/* Of other rows than threads and processes it does not matter whose they are. */
+static void group(struct threads *t, const struct swz_section *section)
+{
+	const struct swz_dump_input *samples = t->samples;
+
+	if (!needs_threads(t->options)) {
+		swz_groups_add(t->groups, t->input->profiles[0],
+			       t->input->profiles[0],
+			       &t->input->profiles[0]->threads[0],
+			       section->report);
+		return;
+	}
+	t->taken = swz_allocate(samples->count + 1, sizeof(*t->taken));
+	for (size_t i = 0; i < samples->count; i++)
+		t->taken[i] = swz_allocate(
+			samples->profiles[i]->thread_count + 1,
+			sizeof(**t->taken));
+	add_threads(t);
+	for (size_t i = 0; i < samples->count; i++)
+		free(t->taken[i]);
+	free(t->taken);
+}
+
+static int write_by(struct threads *t, const struct swz_section *section)
+{
+	const struct swz_dump_options *options = t->options;
+	struct swz_groups groups = {.rows = options->by,
+				    .columns = options->columns_by};
+	struct swz_by_section by = {section, &groups};
+	struct swz_output output;
+	char *path = swz_dump_output_path(options,
+					  t->input->profiles[0]->header.pid);
+	int status;
+
+	t->groups = &groups;
+	group(t, section);
+	swz_groups_end(&groups);
+	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
+		status = swz_dump_write_failed(path);
+	} else {
+		options->format->by(output.stream, &by, &options->table);
+		status = swz_dump_end_output(&output, path, options);
+	}
+	swz_groups_free(&groups);
+	free(path);
+	return status;
+}
+
+static int64_t period_of(const struct swz_dump_input *samples)
+{
+	const struct swz_file_header *header = &samples->profiles[0]->header;
+
+	return header->sample_period_ns ? (int64_t)header->sample_period_ns
+					: 1000000;
+}
+
+/* Of another run nothing is known. */
+static struct swz_call_costs costs_of(const struct swz_dump_input *input,
+				      const struct swz_dump_input *samples)
+{
+	const struct swz_file_header *counts = &input->profiles[0]->header;
+	const struct swz_file_header *times = &samples->profiles[0]->header;
+	struct swz_call_costs none = {0};
+
+	if (!(counts->flags & times->flags & SWZ_FILE_MERGED) &&
+	    (times->root_pid != counts->root_pid ||
+	     times->root_start != counts->root_start))
+		return none;
+	return (struct swz_call_costs){times->plain_call, times->counted_call};
+}
+
+void swz_dump_join_begin(struct swz_dump_join *join)
+{
+	*join = (struct swz_dump_join){0};
+	begin_all(&join->counts);
+	begin_all(&join->times);
+}
+
+void swz_dump_join_end(struct swz_dump_join *join,
+		       const struct swz_dump_input *input,
+		       const struct swz_dump_input *samples)
+{
+	struct swz_report *counts = &join->counts.report;
+	const struct swz_report *times = &join->times.report;
+
+	if (counts->without_times)
+		join->counting = swz_counting_find(counts,
+						   &join->times.contexts,
+						   costs_of(input, samples));
+	join->joined = swz_join_times(counts, &join->counts.contexts,
+				      &join->times.contexts,
+				      period_of(samples), join->counting);
+	counts->knows_waiting = counts->calls_by_edge && times->knows_waiting;
+	counts->silent_threads = times->silent_threads;
+}
+
+void swz_dump_join_free(struct swz_dump_join *join)
+{
+	swz_counting_free(join->counting);
+	swz_dump_free_result(&join->times);
+}
+
+static int write_joined(struct swz_dump_input *input,
+			struct swz_dump_input *samples,
+			struct swz_catalog *catalog,
+			const struct swz_dump_options *options)
+{
+	struct threads t = {
+		.input = input, .samples = samples, .options = options};
+	struct swz_dump_join join;
+	struct swz_section section;
+	int status;
+
+	swz_dump_join_begin(&join);
+	add_all(input, &join.counts, options);
+	add_all(samples, &join.times, options);
+	swz_dump_join_end(&join, input, samples);
+	t.counting = join.counting;
+	swz_dump_mark_uncounted(&join.counts.report, catalog, input, true);
+	if (!(options->format->needs & SWZ_NEEDS_PLACES) ||
+	    options->by != SWZ_BY_NOTHING)
+		swz_contexts_forget_places(&join.counts.contexts);
+	swz_dump_warn_result(&join.counts, options);
+	swz_dump_resolve(catalog);
+	section = swz_dump_new_section(input, 0, &join.counts, options);
+	section.profile_count = input->count;
+	section.joined = &join.joined;
+	section.sampled = samples->profiles;
+	section.sampled_count = samples->count;
+	section.compensated = false; /* nothing of these times was */
+	if (options->by == SWZ_BY_NOTHING) {
+		status = write_report(input, catalog, &section, options);
+	} else {
+		swz_counting_again(t.counting);
+		status = write_by(&t, &section);
+	}
+	swz_dump_free_result(&join.counts);
+	swz_dump_join_free(&join);
+	return status;
+}
+
+static int join(struct swz_dump_input *input, struct swz_dump_input *samples,
+		const struct swz_dump_options *options)
+{
+	struct swz_catalog_options catalog_options = swz_dump_catalog_options(
+		options);
+	struct swz_catalog catalog;
+	int status = EXIT_INPUT;
+
+	swz_catalog_begin(&catalog, &catalog_options);
+	swz_dump_bind(input, &catalog);
+	swz_dump_bind(samples, &catalog);
+	if (!is_of_one_program(input, samples)) {
+		swz_dump_complain("%s and %s are of different programs, or of "
+				  "different versions of one: nothing can be "
+				  "joined",
+				  samples->profiles[0]->name,
+				  input->profiles[0]->name);
+	} else if (!swz_dump_has_thread(input, options)) {
+		swz_dump_complain("%s: no thread was recorded",
+				  input->profiles[0]->name);
+	} else {
+		if (!swz_view_is_whole(&options->view)) {
+			swz_dump_name_all(input, options);
+			swz_dump_name_all(samples, options);
+		}
+		status = write_joined(input, samples, &catalog, options);
+		if (status == EXIT_OK)
+			swz_dump_warn_filter(&catalog, options);
+	}
+	swz_catalog_free(&catalog);
+	return status;
+}
+
+static bool has_samples(const struct swz_dump_input *input)
+{
+	return input->profiles[0]->header.flags & SWZ_FILE_SAMPLES;
+}
+
+int swz_dump_times(const struct swz_dump_options *options)
+{
+	struct swz_dump_input input = {0}, samples = {0};
+	char *of_samples = options->times;
+	int status = EXIT_INPUT;
+
+	swz_dump_read_inputs(&samples, options, &of_samples, 1);
+	swz_dump_read_inputs(&input, options, options->arguments,
+			     options->argument_count);
+	if (!samples.count || !input.count)
+		; /* which was said */
+	else if (!has_samples(&samples))
+		swz_dump_complain("--times %s: this profile has no samples "
+				  "(swizzle-run -m sample)",
+				  samples.profiles[0]->name);
+	else if (has_samples(&input))
+		swz_dump_complain("%s: this profile has samples, and no calls "
+				  "that --times could add",
+				  input.profiles[0]->name);
+	else
+		status = join(&input, &samples, options);
+	swz_dump_free_input(&input);
+	swz_dump_free_input(&samples);
+	return status;
+}
+
+int swz_dump_pair(struct swz_dump_input *input,
+		  const struct swz_dump_options *options)
+{
+	struct swz_dump_input samples = {.profiles = input->samples,
+					 .count = input->sample_count};
+	int status;
+
+	/* these own the profiles from now on */
+	input->samples = NULL;
+	input->sample_count = input->sample_capacity = 0;
+	status = join(input, &samples, options);
+	swz_dump_free_input(&samples);
+	return status;
+}

@@ -1,0 +1,279 @@
+#include "top/top_options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/program.h"
+#include "launch/sampling.h"
+#include "options/command_line.h"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+#define bad_usage(...) swz_wrong_usage("swizzle-top", __VA_ARGS__)
+
+#define MOST_RATE 20000u
+#define MOST_PAUSES 1000u
+#define MOST_PID 4194304u
+#define MOST_DELAY_MS 86400000u
+#define LEAST_DELAY_MS 100u
+#define MOST_ROUNDS 1000000000u
+
+/* clang-format off */
+static const char usage[] =
+	"Usage: swizzle-top [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+	"       swizzle-top [OPTION]... -p PID\n"
+	"       swizzle-top [OPTION]...      choose one of the processes that run\n"
+	"Shows where a program spends its time while it runs. It takes samples; of a\n"
+	"program that runs under swizzle-run it shows exact counts and times.\n"
+	"\n"
+	"  -p, --pid PID            watch a process that runs already\n"
+	"  -b, --batch              print the most frequent back traces, no screen;\n"
+	"                           without a program: print the list of processes once\n"
+	"  -d, --delay SECONDS      length of a round, 0.1 to 86400 [1; -b: 5, a list 1]\n"
+	"  -o, --output FILE        the program's output goes to FILE [a temporary file\n"
+	"                           that is shown at the end]\n"
+	"  -n, --rounds N           end after N rounds [when the program ends]\n"
+	"      --min-percent N      -b: functions with at least N % of the hits [10]\n"
+	"      --backtrace-percent N\n"
+	"                           -b: back traces with at least N % of their\n"
+	"                           function's hits [15]\n"
+	"  -r, --rate HZ            samples a second of processor time, 1 to 20000\n"
+	"                           [1000; --engine pause: 100]\n"
+	"      --engine ENGINE      perf, the kernel takes samples; pause, the threads\n"
+	"                           are stopped for each [perf, if permitted]\n"
+	"      --samples            take samples even if it runs under swizzle-run\n"
+	"      --script             the functions of scripts alone, with the time of what\n"
+	"                           they call (key s)\n"
+	"      --follow             child processes, too [default]\n"
+	"      --no-follow          not child processes\n"
+	"  -V, --version            print the version and exit\n"
+	"  -h, --help               print this help and exit\n"
+	"\n"
+	"Keys: ? lists them. q leaves; what is watched goes on.\n"
+	"Exit status: 0, or the program's own if it has ended; 126 if it cannot be\n"
+	"watched or executed, 127 if it was not found, 2 for wrong usage.\n";
+
+/* clang-format on */
+
+enum option {
+	PID,
+	BATCH,
+	DELAY,
+	OUTPUT,
+	ROUNDS,
+	MIN_PERCENT,
+	BACK_PERCENT,
+	RATE,
+	ENGINE,
+	SAMPLES,
+	SCRIPT,
+	FOLLOW,
+	NO_FOLLOW,
+	VERSION,
+	HELP
+};
+
+static const struct swz_known_option known[] = {
+	[PID] = {"pid", 'p', false},
+	[BATCH] = {"batch", 'b', true},
+	[DELAY] = {"delay", 'd', false},
+	[OUTPUT] = {"output", 'o', false},
+	[ROUNDS] = {"rounds", 'n', false},
+	[MIN_PERCENT] = {"min-percent", 0, false},
+	[BACK_PERCENT] = {"backtrace-percent", 0, false},
+	[RATE] = {"rate", 'r', false},
+	[ENGINE] = {"engine", 0, false},
+	[SAMPLES] = {"samples", 0, true},
+	[SCRIPT] = {"script", 0, true},
+	[FOLLOW] = {"follow", 0, true},
+	[NO_FOLLOW] = {"no-follow", 0, true},
+	[VERSION] = {"version", 'V', true},
+	[HELP] = {"help", 'h', true},
+};
+
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+static uint64_t number(const char *as, const char *text, uint64_t least,
+		       uint64_t most, const char *of)
+{
+	size_t digits = strspn(text, "0123456789");
+	uint64_t value = 0;
+
+	if (digits && digits < 12)
+		value = strtoull(text, NULL, 10);
+	if (!digits || digits >= 12 || text[digits] || value < least ||
+	    value > most)
+		bad_usage("option %s: '%s' is not a number from %llu to "
+			  "%llu%s",
+			  as, text, (unsigned long long)least,
+			  (unsigned long long)most, of);
+	return value;
+}
+
+bool swz_top_delay(const char *text, uint64_t *ns)
+{
+	const char *dot = strchrnul(text, '.');
+	size_t digits = strspn(text, "0123456789");
+	uint64_t ms = 0, scale = 100;
+
+	if (digits >= 6 || text + digits != dot)
+		return false;
+	ms = 1000 * strtoull(text, NULL, 10);
+	for (const char *s = dot + (*dot == '.'); *s; s++, scale /= 10) {
+		if (*s < '0' || *s > '9')
+			return false;
+		ms += scale * (uint64_t)(*s - '0');
+	}
+	*ns = ms * 1000000;
+	return ms >= LEAST_DELAY_MS && ms <= MOST_DELAY_MS;
+}
+
+static uint64_t delay(const char *as, const char *text)
+{
+	uint64_t ns;
+
+	if (!swz_top_delay(text, &ns))
+		bad_usage("option %s: '%s' is not a time from 0.1 to 86400 "
+			  "seconds",
+			  as, text);
+	return ns;
+}
+
+static const char *engine_at(size_t index)
+{
+	static const char *const words[] = {"perf", "pause"};
+
+	return index < 2 ? words[index] : NULL;
+}
+
+static enum swz_sample_engine engine(const char *as, const char *text)
+{
+	int found = swz_word_is(engine_at, text, strlen(text));
+	char advice[SWZ_ADVICE_BYTES];
+
+	if (found >= 0)
+		return found == 0 ? SWZ_ENGINE_PERF : SWZ_ENGINE_PAUSE;
+	swz_word_advice(engine_at, text, advice);
+	bad_usage("option %s: unknown engine '%s'%s", as, text, advice);
+}
+
+static void set(void *context, size_t option, const char *as, const char *value)
+{
+	struct swz_top_options *o = context;
+
+	switch ((enum option)option) {
+	case PID:
+		o->sampling.pid = (int32_t)number(as, value, 1, MOST_PID,
+						  " (a process)");
+		break;
+	case BATCH:
+		o->batch = true;
+		break;
+	case DELAY:
+		o->delay_ns = delay(as, value);
+		break;
+	case OUTPUT:
+		if (!*value)
+			bad_usage("option %s: the file name is empty", as);
+		o->output = value;
+		break;
+	case ROUNDS:
+		o->rounds = number(as, value, 1, MOST_ROUNDS, "");
+		break;
+	case MIN_PERCENT:
+		o->min_percent = (unsigned int)number(as, value, 0, 100, "");
+		break;
+	case BACK_PERCENT:
+		o->back_percent = (unsigned int)number(as, value, 0, 100, "");
+		break;
+	case RATE:
+		o->sampling.rate = number(as, value, 1, MOST_RATE,
+					  " (samples a second)");
+		break;
+	case ENGINE:
+		o->sampling.engine = engine(as, value);
+		break;
+	case SAMPLES:
+		o->only_samples = true;
+		break;
+	case SCRIPT:
+		o->script = true;
+		break;
+	case FOLLOW:
+	case NO_FOLLOW:
+		o->sampling.follow = option == FOLLOW;
+		break;
+	case VERSION:
+		swz_print_and_exit("swizzle-top " SWZ_VERSION "\n");
+	case HELP:
+		swz_print_and_exit(usage);
+	}
+}
+
+static const char *name_at(size_t index)
+{
+	return index < KNOWN ? known[index].name : NULL;
+}
+
+static void check(const struct swz_top_options *o, bool percents)
+{
+	if (*o->program && o->sampling.pid)
+		bad_usage("option -p: either a process or a program, not both");
+	if (percents && !o->batch)
+		bad_usage("options --min-percent and --backtrace-percent are "
+			  "for -b only");
+	if (o->output && (o->batch || !*o->program))
+		bad_usage("option -o is for a program that is started, "
+			  "without -b");
+	if (o->sampling.engine == SWZ_ENGINE_PAUSE &&
+	    o->sampling.rate > MOST_PAUSES)
+		bad_usage("option -r: '%llu' is not a number from 1 to %u "
+			  "(samples a second) with --engine pause",
+			  (unsigned long long)o->sampling.rate, MOST_PAUSES);
+}
+
+bool swz_top_wants_list(const struct swz_top_options *options)
+{
+	return !*options->program && !options->sampling.pid;
+}
+
+struct swz_top_options swz_top_options_read(char **next)
+{
+	enum { NOT_GIVEN = 101 };
+	struct swz_top_options o = {
+		.min_percent = NOT_GIVEN,
+		.back_percent = NOT_GIVEN,
+		.sampling = {.event = "cpu-clock", .follow = true},
+	};
+	const struct swz_known_options options = {
+		.tool = "swizzle-top",
+		.known = known,
+		.count = KNOWN,
+		.name_at = name_at,
+		.set = set,
+		.context = &o,
+	};
+
+	while (*next && (*next)[0] == '-' && (*next)[1]) {
+		const char *argument = *next++;
+
+		if (strcmp(argument, "--") == 0)
+			break;
+		swz_known_options_read(&options, argument, &next);
+	}
+	o.program = next;
+	check(&o, o.min_percent != NOT_GIVEN || o.back_percent != NOT_GIVEN);
+	if (o.min_percent == NOT_GIVEN)
+		o.min_percent = 10;
+	if (o.back_percent == NOT_GIVEN)
+		o.back_percent = 15;
+	if (!o.delay_ns)
+		o.delay_ns = o.batch && !swz_top_wants_list(&o) ? 5000000000u
+								: 1000000000u;
+	return o;
+}

@@ -1,0 +1,50 @@
+#ifndef SWZ_UTIL_INTERPRETERS_H
+#define SWZ_UTIL_INTERPRETERS_H
+
+/* Interpreters and compilers at run time, known by what they export, whatever
+ * they are called and whichever program they are a part of. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct swz_interpreter {
+	const char *symbol; /* that is defined in it alone */
+	const char *language;
+	bool sampled; /* the sampling mode can name the functions of scripts */
+	/* What makes it write down the names of the code that it makes: its own
+	 * options. NULL: nothing has to be done, or nothing can. */
+	const char *options;
+	/* Below this function all scripts run; NULL: not known. Many programs
+	 * have such an interpreter for what they seldom do. */
+	const char *runs;
+	/* Of which versions scripts' functions can be read: 306 is 3.6; and
+	 * what the file has its own in. 0: of any, or of none. */
+	unsigned oldest, newest;
+	unsigned without[2]; /* between these: not of these */
+	const char *version; /* a symbol */
+	/* What has the code's names written down by a process that runs; its
+	 * number takes the place of %d. NULL: there is no such command. */
+	const char *command;
+};
+
+/* Of which versions: for messages. */
+#define SWZ_KNOWN_SCRIPTS \
+	"Python 3.6 to 3.15, Ruby 2.7, 3.1 and 3.3, PHP 7.4 to 8.4 and " \
+	"Perl 5.36 to 5.42"
+
+/* The one that is in a file: DEFINES says whether the file defines a symbol.
+ * NULL: there is none. */
+const struct swz_interpreter *swz_interpreter_in(
+	bool (*defines)(void *context, const char *symbol), void *context);
+
+/* Its version in a file, if that is one whose scripts cannot be read though
+ * those of another one can: "3.13", to be freed. READS gets what lies at a
+ * symbol, SIZE bytes at most, and returns how many. NULL: it is known, or the
+ * file does not say. */
+char *swz_interpreter_unknown_version(const struct swz_interpreter *interpreter,
+				      size_t (*reads)(void *context,
+						      const char *symbol,
+						      void *into, size_t size),
+				      void *context);
+
+#endif

@@ -1,0 +1,79 @@
+#ifndef SWZ_WATCH_NAMES_SCRIPT_LANGUAGE_H
+#define SWZ_WATCH_NAMES_SCRIPT_LANGUAGE_H
+
+/* What each interpreter's file has: how it is recognised in a module, and how
+ * the frames of a thread are read from its memory. Nothing that is read is
+ * trusted: objects are known by their types, and walks have an end. */
+
+#include "watch/names/script_frame.h"
+
+/* A module that may hold an interpreter, in a process or just a file. */
+struct swz_script_module {
+	/* The address of a symbol that it defines; 0: it does not. */
+	uint64_t (*symbol)(void *module, const char *name);
+	void *module;
+	swz_script_read *read; /* of the process, or the file */
+	void *memory;
+};
+
+struct swz_script_thread {
+	/* What %fs holds, or 0: the thread is then told by its number or by its
+	 * stack. */
+	uint64_t thread_pointer;
+	uint64_t stack_start; /* its stack pointer */
+	int32_t pid, tid;
+	/* What the register holds in which a loop keeps the instruction that it
+	 * executes, if it keeps that in one (%r15); or 0: not known. Functions
+	 * that the loop has called may have changed it. */
+	uint64_t loop_register;
+};
+
+/* Each language's own structure begins with it. */
+struct swz_script_reader {
+	const struct swz_script_language *language;
+	swz_script_read *read;
+	void *memory;
+	/* The function whose calls each run a group of frames. */
+	uint64_t loop;
+	/* An address in the function that the loop is in, if that is another
+	 * one, which is called by it; 0: not known so far, or there is none. */
+	uint64_t inner_loop;
+};
+
+struct swz_script_language {
+	const char *name;
+	/* A program is the interpreter if it holds it, or if it is called so
+	 * and needs a library that is. */
+	const char *program;
+	const char *libraries[8];
+	/* A frame is made before the loop is called for it. */
+	bool is_frame_first;
+	/* Returns NULL if the module holds no interpreter of this language, or
+	 * one of a version that is not known. */
+	struct swz_script_reader *(*open)(
+		const struct swz_script_module *module);
+	/* The frames of a thread that stands still, the innermost first, at
+	 * most MOST. Their codes live until close. NULL: its frames are the
+	 * machine's. */
+	enum swz_script_result (*frames)(struct swz_script_reader *reader,
+					 const struct swz_script_thread *thread,
+					 struct swz_script_frame *frames,
+					 size_t most, size_t *count);
+	/* Where they are: the code of the frame that has FUNCTION
+	 * SWZ_FRAME_FUNCTION. NULL: it is none of a script. */
+	const struct swz_script_code *(*code)(struct swz_script_reader *reader,
+					      uint64_t function,
+					      bool is_new_stack);
+	void (*close)(struct swz_script_reader *reader);
+};
+
+/* So far below the frame pointer (v8dbg_off_fp_function). */
+#define SWZ_FRAME_FUNCTION 16u
+
+extern const struct swz_script_language swz_python_language;
+extern const struct swz_script_language swz_ruby_language;
+extern const struct swz_script_language swz_php_language;
+extern const struct swz_script_language swz_perl_language;
+extern const struct swz_script_language swz_node_language;
+
+#endif

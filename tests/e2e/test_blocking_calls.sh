@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# Each system call that can wait, in a thread of its own, while threads are stopped
+# again and again: none sees EINTR, none is cut short, no time limit begins anew.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets blocking
+# Those that a kernel may lack, or not permit.
+MAYBE='^(epoll_pwait2|futex_waitv|io_getevents|io_getevents-all|io_uring_enter|mq_timedreceive|mq_timedsend|write-terminal)$'
+
+begin_rows() { # COMMAND...: $program prints its rows when it is told to end
+	rm -f input printed
+	mkfifo input
+	"$@" <input >printed 2>program.err &
+	program=$!
+	exec 8>input
+	wait_until grep -qx ready printed
+}
+
+end_rows() {
+	exec 8>&-
+	wait $program
+	assert_eq 0 $? "the program's exit status"
+	assert_eq 66 "$(grep -cv '^ready$' printed)" rows
+	while read -r row word rounds rest; do
+		case $word in
+		absent)
+			[[ $row =~ $MAYBE ]] || fail "$row is absent"
+			;;
+		rounds)
+			[ "$rounds" -gt 0 ] || fail "$row: never done"
+			assert_eq 'eintr 0 short 0 late 0 early 0 wrong 0' "$rest" "$row"
+			;;
+		esac
+	done <printed
+}
+
+it 'attached to, and detached from'
+begin_rows "$TARGETS/blocking"
+for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	capture "$RUN" -q -p $program --for 200ms -o "profile.$round"
+	assert_status 0
+done
+end_rows
+
+it 'recording is stopped and started'
+begin_rows "$RUN" -q -o profile.ctl "$TARGETS/blocking"
+for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	capture "$BUILD/bin/swizzle-ctl" stop $program
+	assert_status 0
+	capture "$BUILD/bin/swizzle-ctl" start $program
+	assert_status 0
+done
+end_rows
+
+finish

@@ -1,0 +1,139 @@
+# shellcheck shell=bash
+# -m sample: the functions of a PHP script without any option, in place of the
+# interpreter's loop: their shares, the stacks that the script itself sees, the
+# lines that are executed; generators, closures, exceptions, built-in functions that
+# call back.
+# run: alone
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+. "$TOP/tests/e2e/script_shares.sh"
+need php
+unset SWIZZLE_MODE
+case $(php -r 'echo PHP_VERSION, PHP_ZTS ? " thread-safe" : "";') in
+*thread-safe) skip 'needs a PHP that is not thread-safe' ;;
+7.4.* | 8.[0-4].*) ;;
+*) skip 'needs PHP 7.4 to 8.4' ;;
+esac
+"$RUN" -q -m sample --engine pause -o try php -n -r '1;' 2>err ||
+	skip "cannot sample by pauses here: $(cat err)"
+
+SCRIPT=script.php
+cat >script.php <<'END'
+<?php
+$own = [];
+$stacks = [];
+
+function now() {
+	$r = getrusage();
+	return ($r['ru_utime.tv_sec'] + $r['ru_stime.tv_sec']) * 1000 +
+		($r['ru_utime.tv_usec'] + $r['ru_stime.tv_usec']) / 1000;
+}
+
+function note() {
+	global $stacks;
+	$names = [];
+	foreach (debug_backtrace() as $at) {
+		$name = $at['function'];
+		if ($name == 'note' || $name == 'array_map' || $name == 'usort')
+			continue;
+		if (strpos($name, '{closure') === 0)
+			$name = '{closure}';
+		if (isset($at['class']))
+			$name = $at['class'] . '::' . $name;
+		array_unshift($names, $name);
+	}
+	$stacks['{main};' . implode(';', $names)] = true;
+}
+
+function spin($first) {
+	if ($first)
+		note();
+	$s = 0;
+	for ($i = 0; $i < 20000; $i++) {
+		$s += $i & 3; // HOT
+	}
+	return $s;
+}
+
+function busy($ms) {
+	$end = now() + $ms;
+	spin(true);
+	while (now() < $end)
+		spin(false);
+}
+
+function sixty($n, $ms) {
+	if ($n)
+		sixty($n - 1, $ms);
+	else
+		busy($ms);
+}
+
+class Thing {
+	function thirty($ms) {
+		array_map(function ($x) use ($ms) { busy($ms); }, [1]);
+	}
+	static function made($ms) {
+		busy($ms);
+	}
+	function generated($ms) {
+		for ($i = 0; $i < 3; $i++) {
+			busy($ms / 3);
+			yield $i;
+		}
+	}
+}
+
+function ten($ms) {
+	try {
+		throw new Exception('x');
+	} catch (Exception $e) {
+		busy($ms);
+	}
+}
+
+function sorting($ms) {
+	$a = [3, 1];
+	usort($a, function ($x, $y) use ($ms) { busy($ms); return 0; });
+}
+
+function timed($name, $call) {
+	global $own;
+	$start = now();
+	$call();
+	$own[$name] = now() - $start;
+}
+
+timed('sixty', function () { sixty(200, 600); });
+timed('Thing::thirty', function () { (new Thing)->thirty(300); });
+timed('ten', function () { ten(100); });
+timed('Thing::made', function () { Thing::made(50); });
+timed('Thing::generated', function () { foreach ((new Thing)->generated(60) as $x); });
+timed('sorting', function () { sorting(50); });
+foreach ($own as $name => $ms)
+	echo "$name $ms\n";
+foreach ($stacks as $stack => $x)
+	echo "stack $stack\n";
+echo 'process ', now(), "\n";
+END
+
+it 'shares of functions'
+SWIZZLE_SUMMARY=1 "$RUN" -m sample -r 500 -o profile php -n script.php >printed 2>err || fail "exit status $?"
+assert_matches err '^swizzle: sampling by pauses .*script.s functions$'
+assert_shares sixty Thing::thirty ten Thing::made Thing::generated sorting
+
+it 'the stacks that the script sees'
+assert_stacks spin 's/(\{closure\}):[0-9]+/\1/g'
+
+it 'file and line'
+assert_eq "$PWD/script.php" "$(row spin 9)" 'file'
+assert_eq "$(grep -n '^function spin' script.php | cut -d : -f 1)" "$(row spin 10)" 'line'
+hot=$(grep -n HOT script.php | cut -d : -f 1)
+assert_hot_lines $((hot - 1)) "$hot"
+assert_loop_is_small execute_ex
+
+it '--script: the functions of scripts alone, and C between them without it'
+assert_script_alone '^(php|lib|ld-|\\[vdso)'
+"$DUMP" -q -f folded -o - profile >stacks
+grep -Eq '^_start;.*;Thing::thirty;([^;]*;)*[^;]*(array_map|sub_)[^;]*;([^;]*;)*Thing::\{closure\}:[0-9]+;busy;spin' stacks ||
+	fail 'no C between thirty and its closure'
