@@ -342,14 +342,11 @@ static void write_head(const struct swz_trampolines *region, uint8_t *at,
 	memcpy(at + 14, &function_id, sizeof(function_id));
 }
 
-void swz_trampoline_capture(uint8_t *trampoline)
+void swz_trampoline_capture(uint8_t *trampoline, const uint8_t *region)
 {
-	const uint8_t *any = trampoline + HOOK_AT + 4, *hook;
-	int32_t distance;
+	const uint8_t *hook = region + offsetof(struct swz_hooks, captured);
 
-	memcpy(&distance, trampoline + HOOK_AT, sizeof(distance));
-	hook = any + distance + offsetof(struct swz_hooks, captured);
-	put32(trampoline + HOOK_AT, hook - any);
+	put32(trampoline + HOOK_AT, hook - (trampoline + HOOK_AT + 4));
 }
 
 const uint8_t *swz_trampoline_switch(const uint8_t *trampoline,

@@ -194,9 +194,10 @@ void swz_trampoline_wrap(uint8_t *body, const struct swz_wrapper *wrapper);
  * thread, to which displaced calls do not conform. */
 bool swz_has_shadow_stack(void);
 
-/* The trampoline, which may be written to now, goes to hooks->captured instead.
+/* The trampoline of the region (its start), which may be written to now, goes
+ * to hooks->captured instead of the hook that it has: a leaf's is another one.
  */
-void swz_trampoline_capture(uint8_t *trampoline);
+void swz_trampoline_capture(uint8_t *trampoline, const uint8_t *region);
 
 /* The four bytes of a trampoline that say which hook it goes to, or which
  * factor it takes; *PAST: those with which it goes past it. They belong to one

@@ -135,6 +135,19 @@ struct swz_file_header {
 	uint64_t profiling_ns;
 	uint32_t plain_call;
 	uint32_t counted_call;
+	/* --start-at and --stop-at: which call is meant (0: the option was not
+	 * given), and how many there have been; enum swz_trigger_flags. Files
+	 * before them have zeros here. */
+	uint64_t start_at_number, start_at_calls;
+	uint64_t stop_at_number, stop_at_calls;
+	uint32_t trigger_flags;
+	uint32_t reserved_last;
+};
+
+enum swz_trigger_flags {
+	SWZ_TRIGGER_STARTED = 1, /* the call of --start-at came */
+	SWZ_TRIGGER_STOPPED = 2, /* that of --stop-at */
+	SWZ_TRIGGER_EARLY = 4    /* the same, before recording had started */
 };
 
 enum swz_request_state {

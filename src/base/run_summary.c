@@ -27,7 +27,14 @@ struct swz_run_totals {
 	int32_t pids[64]; /* of processes that run: one may have several files
 			   */
 	bool told, overwritten, marks;
-	bool sampled;  /* a sampler has files of the same processes */
+	bool sampled; /* a sampler has files of the same processes */
+	/* --start-at and --stop-at: the most calls that a process saw, if none
+	 * saw the one that is meant */
+	struct swz_run_trigger {
+		uint64_t number, calls;
+		bool came;
+	} start_at, stop_at;
+	bool stopped_nothing; /* --stop-at, in a process that recorded later */
 	bool contexts; /* of functions: a forked child may have spent its time
 			* in such, without a call */
 	/* of the root process */
@@ -242,6 +249,29 @@ static void add_running(struct swz_run_totals *t, int32_t pid)
 	t->running++;
 }
 
+static void add_trigger(struct swz_run_trigger *t, uint64_t number,
+			uint64_t calls, bool came)
+{
+	if (number)
+		t->number = number;
+	if (calls > t->calls)
+		t->calls = calls;
+	t->came |= came;
+}
+
+static void add_triggers(struct swz_run_totals *t,
+			 const struct swz_file_header *h)
+{
+	const uint32_t flags = h->trigger_flags;
+	const uint32_t nothing = SWZ_TRIGGER_STARTED | SWZ_TRIGGER_EARLY;
+
+	add_trigger(&t->start_at, h->start_at_number, h->start_at_calls,
+		    flags & SWZ_TRIGGER_STARTED);
+	add_trigger(&t->stop_at, h->stop_at_number, h->stop_at_calls,
+		    flags & SWZ_TRIGGER_STOPPED);
+	t->stopped_nothing |= (flags & nothing) == nothing;
+}
+
 static void add_open(struct swz_run_files *w, int fd, const char *name)
 {
 	struct swz_file_header *h = &w->header;
@@ -261,6 +291,7 @@ static void add_open(struct swz_run_files *w, int fd, const char *name)
 	t->files++;
 	t->lost += h->lost_calls;
 	t->flags |= h->flags;
+	add_triggers(t, h);
 	if (h->full)
 		t->full = h->full;
 	if (is_root(w))
@@ -567,6 +598,35 @@ static void put_lost(struct line *l, const struct swz_run_totals *t,
 	put(l, ")");
 }
 
+/* "; --stop-at never came: 1 call of 2" */
+static void put_trigger(struct line *l, const char *option,
+			const struct swz_run_trigger *t)
+{
+	if (!t->number || t->came)
+		return;
+	put(l, "; ");
+	put(l, option);
+	put(l, " never came: ");
+	put_count(l, t->calls, " call");
+	if (t->calls) {
+		put(l, " of ");
+		put_digits(l, t->number, 1, true);
+	} else {
+		put(l, " of it was seen (--list says if it is hooked)");
+	}
+}
+
+static void put_triggers(struct line *l, const struct swz_run_totals *t)
+{
+	put_trigger(l, "--start-at", &t->start_at);
+	/* (what never started need not be stopped) */
+	if (!t->start_at.number || t->start_at.came)
+		put_trigger(l, "--stop-at", &t->stop_at);
+	if (t->stopped_nothing)
+		put(l, "; --stop-at came before --start-at and stopped "
+		       "nothing");
+}
+
 static void put_missing(struct line *l, const struct swz_run_totals *t)
 {
 	put_lost(l, t, t->lost, " call", " lost", NULL);
@@ -580,6 +640,7 @@ static void put_missing(struct line *l, const struct swz_run_totals *t)
 	}
 	if (t->overwritten)
 		put(l, "; oldest events overwritten (--ring)");
+	put_triggers(l, t);
 	if (t->running) {
 		put(l, "; ");
 		put_digits(l, t->running, 1, true);

@@ -7,7 +7,7 @@
 CTL=$BUILD/bin/swizzle-ctl
 need python3
 need_built "$CTL"
-need_targets served marks napping
+need_targets served marks passes napping
 
 # By a name that no other process has.
 SERVED=$TMP/served.$$
@@ -135,6 +135,45 @@ for mode in "${MODES[@]}"; do
 	expect '' '' '' --start-at 'phase#99'
 	expect 275 6 '' --start-at 'phase#2' -F work
 done
+
+# Both count from the program's start, whether recording is on or not.
+for mode in "${MODES[@]}"; do
+	it "--start-at and --stop-at: all combinations ${mode:+with $mode}"
+	for first in '' 1 2 9 10 11; do
+		for last in '' 1 2 9 10 11; do
+			# shellcheck disable=SC2086
+			capture "$RUN" --summary $mode ${first:+--start-at "begin#$first"} \
+				${last:+--stop-at "end#$last"} -o profile "$TARGETS/passes"
+			assert_status 0
+			from=${first:-1} to=${last:-10} said=
+			if [ "$from" -gt 10 ]; then
+				said='--start-at never came: 10 calls of 11'
+			elif [ "$to" -gt 10 ]; then
+				said='--stop-at never came: 10 calls of 11' to=10
+			elif [ "$to" -lt "$from" ]; then
+				said='--stop-at came before --start-at and stopped nothing' to=10
+			fi
+			expected=$((to - from + 1))
+			[ "$from" -le 10 ] || expected=
+			dump_table profile
+			assert_eq "$expected" "$(row table calls body)" \
+				"passes from ${first:-the start} to ${last:-the end}"
+			if [ "$said" ]; then
+				assert_contains err "; $said."
+			else
+				assert_not_contains err --st
+			fi
+		done
+	done
+done
+it 'a call that never came is in -f info, too'
+capture "$RUN" -q --start-at begin --stop-at 'end#30' -o profile "$TARGETS/passes"
+capture "$DUMP" -f info profile
+assert_contains out '--start-at: call 1, came'
+assert_contains out '--stop-at: call 30, never came; calls seen: 10'
+it 'a function that is never called is said, too'
+capture "$RUN" --summary --stop-at no_such_function -o profile "$TARGETS/passes"
+assert_contains err '; --stop-at never came: 0 calls of it was seen'
 capture "$RUN" --start-at no_such_function -o profile "$TARGETS/marks"
 assert_status 0
 assert_contains err "--start-at 'no_such_function' matches no function"

@@ -92,6 +92,7 @@ static void take_first(struct swz_merge *merge,
 	merge->header.cut_stacks = merge->header.broken_stacks = 0;
 	merge->header.unread_scripts = merge->header.lost_marks = 0;
 	merge->header.lost_values = 0;
+	merge->header.start_at_number = merge->header.stop_at_number = 0;
 	merge->header.merged_profiles = merge->header.merged_threads = 0;
 	merge->executable = swz_intern(&merge->strings, profile->executable);
 	merge->cwd = swz_intern(&merge->strings, profile->cwd);

@@ -639,39 +639,61 @@ const uint8_t *swz_enter(const uint8_t *body, uint64_t *slot)
 /* --- triggers ------------------------------------------------------------ */
 
 /* --start-at and --stop-at: recording starts or stops when a function is called
- * for the Nth time, in whichever thread. */
-
-static _Atomic uint64_t starts, stops;
+ * for the Nth time, in whichever thread. Both count from the program's start,
+ * whether recording is on or not. The profile has the counts, so that the line
+ * that ends the run can say which call never came. */
 
 /* True if this is the call that is meant. (After so many it is never again.) */
-static bool is_time(_Atomic uint64_t *calls, const struct swz_trigger *trigger)
+static bool is_time(uint64_t *calls, uint64_t *shown,
+		    const struct swz_trigger *trigger)
 {
-	return atomic_fetch_add_explicit(calls, 1, memory_order_relaxed) + 1 ==
-	       trigger->number;
+	uint64_t n = __atomic_add_fetch(calls, 1, __ATOMIC_RELAXED);
+
+	if (n <= trigger->number)
+		__atomic_store_n(shown, n, __ATOMIC_RELAXED);
+	return n == trigger->number;
 }
 
-static void change(enum swz_request_state state, enum swz_mark_kind kind,
+static void note(uint32_t flags)
+{
+	__atomic_fetch_or(&swz_trigger_state.flags, flags, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&swz_file->trigger_flags, flags, __ATOMIC_RELAXED);
+}
+
+/* False: that is its state already. */
+static bool change(enum swz_request_state state, enum swz_mark_kind kind,
 		   const uint64_t *slot)
 {
 	struct swz_thread *thread = swz_this_thread(NULL, slot);
 	uint64_t ticks = swz_ticks();
 
-	if (thread && swz_request_set(state, ticks))
-		swz_marks_add(thread, kind, "", 0, ticks);
+	if (!thread || !swz_request_set(state, ticks))
+		return false;
+	swz_marks_add(thread, kind, "", 0, ticks);
+	return true;
 }
 
 /* The function is entered with this return slot: before it is recorded.
  * Async-signal-safe. */
 static SWZ_NO_IPA void triggers_pull(uint32_t function, const uint64_t *slot)
 {
+	struct swz_trigger_state *t = &swz_trigger_state;
 	uint8_t flags = swz_ids_filter(function);
 
 	if (!swz_recording)
 		return;
-	if (flags & SWZ_FILTER_STOP && is_time(&stops, &swz_config.stop_at))
-		change(SWZ_REQUEST_PAUSE, SWZ_MARK_PROCESS_PAUSED, slot);
-	if (flags & SWZ_FILTER_START && is_time(&starts, &swz_config.start_at))
-		change(SWZ_REQUEST_RECORD, SWZ_MARK_PROCESS_RESUMED, slot);
+	if (flags & SWZ_FILTER_STOP &&
+	    is_time(&t->stops, &swz_file->stop_at_calls, &swz_config.stop_at))
+		note(change(SWZ_REQUEST_PAUSE, SWZ_MARK_PROCESS_PAUSED, slot)
+			     ? SWZ_TRIGGER_STOPPED
+			     : SWZ_TRIGGER_STOPPED | SWZ_TRIGGER_EARLY);
+	if (flags & SWZ_FILTER_START &&
+	    is_time(&t->starts, &swz_file->start_at_calls,
+		    &swz_config.start_at)) {
+		(void)change(SWZ_REQUEST_RECORD, SWZ_MARK_PROCESS_RESUMED,
+			     slot);
+		note(SWZ_TRIGGER_STARTED);
+	}
 }
 
 /* --- entries with values ------------------------------------------------- */

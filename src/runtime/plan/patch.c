@@ -337,7 +337,8 @@ static void capture_module(struct swz_module *m)
 
 		if (captured || is_trigger(f))
 			swz_trampoline_capture(
-				(uint8_t *)(uintptr_t)f->trampoline);
+				(uint8_t *)(uintptr_t)f->trampoline,
+				region->start);
 		note_marks(m, f, id);
 		id += !f->is_piece;
 	}

@@ -335,6 +335,11 @@ static uint64_t allowed_bytes(void)
 	return bytes;
 }
 
+static uint64_t number_of(const struct swz_trigger *trigger)
+{
+	return trigger->pattern ? trigger->number : 0;
+}
+
 static void fill_header(struct swz_file_header *h, uint64_t bytes, int32_t pid)
 {
 	struct timespec now = {0, 0};
@@ -368,6 +373,11 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes, int32_t pid)
 	swz_clock_read(CLOCK_REALTIME, &now);
 	h->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u +
 			       (uint64_t)now.tv_nsec;
+	h->start_at_number = number_of(&swz_config.start_at);
+	h->stop_at_number = number_of(&swz_config.stop_at);
+	h->start_at_calls = swz_trigger_state.starts;
+	h->stop_at_calls = swz_trigger_state.stops;
+	h->trigger_flags = swz_trigger_state.flags;
 	h->arena_start = (uintptr_t)swz_arena_start;
 	h->arena_end = (uintptr_t)swz_arena_end;
 }

@@ -73,6 +73,7 @@ void swz_preload_split(const char *list, char *others, char *ours)
 #define MOST_TIME 1000000000000ull /* ns */
 
 struct swz_config swz_config;
+struct swz_trigger_state swz_trigger_state;
 
 /* The value of NAME=value in the environment, or NULL. */
 static char *variable(const char *name)
@@ -228,6 +229,7 @@ static bool trigger(const char *name, struct swz_trigger *trigger)
 	const char *value = text(name);
 	size_t length, digits = 0;
 
+	swz_trigger_state = (struct swz_trigger_state){.flags = 0};
 	*trigger = (struct swz_trigger){.number = 1};
 	if (!value)
 		return true;

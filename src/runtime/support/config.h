@@ -91,6 +91,15 @@ struct swz_config {
 
 extern struct swz_config swz_config;
 
+/* How many calls of --start-at and --stop-at this process has seen, those of
+ * its parent before the fork included, and enum swz_trigger_flags. */
+struct swz_trigger_state {
+	uint64_t starts, stops;
+	uint32_t flags;
+};
+
+extern struct swz_trigger_state swz_trigger_state;
+
 static inline bool swz_config_has_triggers(void)
 {
 	return swz_config.start_at.pattern || swz_config.stop_at.pattern;

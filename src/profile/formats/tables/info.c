@@ -684,6 +684,30 @@ static void put_losses(FILE *stream, const struct swz_profile *profile)
 		header->limit_bytes);
 }
 
+static void put_trigger(FILE *stream, const char *option, uint64_t number,
+			uint64_t calls, bool came, const char *note)
+{
+	if (!number)
+		return;
+	fprintf(stream, "%s: call %" PRIu64 ", ", option, number);
+	if (came)
+		fprintf(stream, "came%s\n", note);
+	else
+		fprintf(stream, "never came; calls seen: %" PRIu64 "\n", calls);
+}
+
+static void put_triggers(FILE *stream, const struct swz_file_header *h)
+{
+	const uint32_t flags = h->trigger_flags;
+
+	put_trigger(stream, "--start-at", h->start_at_number, h->start_at_calls,
+		    flags & SWZ_TRIGGER_STARTED, "");
+	put_trigger(stream, "--stop-at", h->stop_at_number, h->stop_at_calls,
+		    flags & SWZ_TRIGGER_STOPPED,
+		    flags & SWZ_TRIGGER_EARLY ? " while nothing was recorded"
+					      : "");
+}
+
 void swz_write_info(FILE *stream, struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
@@ -722,6 +746,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 		put_clock(stream, profile);
 	put_flags(stream, header->flags);
 	put_end(stream, profile);
+	put_triggers(stream, header);
 	if (is_sampled(profile))
 		fprintf(stream, "used: %" PRIu64 " bytes\n",
 			header->used_bytes);

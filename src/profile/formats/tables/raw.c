@@ -141,6 +141,11 @@ static void raw_put_header(struct swz_raw_dump *dump)
 	put_number(stream, "full", h.full);
 	put_number(stream, "lost_marks", h.lost_marks);
 	put_number(stream, "lost_values", h.lost_values);
+	put_number(stream, "start_at_number", h.start_at_number);
+	put_number(stream, "start_at_calls", h.start_at_calls);
+	put_number(stream, "stop_at_number", h.stop_at_number);
+	put_number(stream, "stop_at_calls", h.stop_at_calls);
+	put_number(stream, "trigger_flags", h.trigger_flags);
 	if (!(h.flags & SWZ_FILE_SAMPLES))
 		return;
 	put_number(stream, "sample_period_ns", h.sample_period_ns);
