@@ -108,12 +108,9 @@ PAGE_PARTS  := $(wildcard src/html/*.html src/html/*.css src/html/*.js)
 HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1 man/*.7)
 man_path = $(foreach page,$(1),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
-COMPLETIONS := $(wildcard completions/bash/*)
-ZSH_COMPLETIONS  := $(wildcard completions/zsh/*)
-FISH_COMPLETIONS := $(wildcard completions/fish/*)
 # As they lie in the tree, so that their links work where they are installed.
 DOCS        := LICENSE $(wildcard *.md docs/*.md docs/*/*)
-SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
+SCRIPTS     := $(wildcard scripts/*) completions/make src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup tests/bench/starts \
 	       tests/bench/memory tests/bench/calls_view tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
 	       $(wildcard tests/e2e/*.sh)
@@ -127,10 +124,16 @@ asan    = $(patsubst %,$(B)/obj/asan/%.o,$(basename $(1)))
 TOOLS := $(patsubst src/tools/%.c,$(B)/bin/%,$(TOOLS_SRC))
 LIB   := $(B)/lib/libswizzle.so
 INCLUDES := $(patsubst %,$(B)/%,$(HEADERS))
+# As they lie below $(B)/share.
+NAMES := $(notdir $(TOOLS))
+COMPLETIONS := $(NAMES:%=$(B)/share/bash-completion/completions/%)
+ZSH_COMPLETIONS := $(NAMES:%=$(B)/share/zsh/site-functions/_%)
+FISH_COMPLETIONS := $(NAMES:%=$(B)/share/fish/vendor_completions.d/%.fish)
 MANPAGES := $(addprefix $(B)/share/man/,$(call man_path,$(MAN_SRC)))
 
 .PHONY: all tools lib
-all: tools lib $(INCLUDES) $(MANPAGES)	## build everything into build/ (default)
+all: tools lib $(INCLUDES) $(MANPAGES) $(COMPLETIONS) $(ZSH_COMPLETIONS) \
+		$(FISH_COMPLETIONS)	## build everything into build/ (default)
 tools: $(TOOLS)			## build only the tools
 lib: $(LIB)			## build only libswizzle.so
 
@@ -169,6 +172,20 @@ $(filter %.1,$(MANPAGES)): $(B)/share/man/man1/%: man/%
 $(filter %.7,$(MANPAGES)): $(B)/share/man/man7/%: man/%
 	@mkdir -p $(@D)
 	cp $< $@
+
+# The shells know the options from the tables that the tools read.
+GENERATE := $(B)/obj/completions
+$(GENERATE): $(B)/obj/offline/completions/generate.o $(B)/obj/offline/tools.a
+	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+
+completion = @mkdir -p $(@D); completions/make $(1) $* $(GENERATE) >$@
+$(COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS): $(GENERATE) $(wildcard completions/*)
+$(COMPLETIONS): $(B)/share/bash-completion/completions/%:
+	$(call completion,bash)
+$(ZSH_COMPLETIONS): $(B)/share/zsh/site-functions/_%:
+	$(call completion,zsh)
+$(FISH_COMPLETIONS): $(B)/share/fish/vendor_completions.d/%.fish:
+	$(call completion,fish)
 
 # --- objects -----------------------------------------------------------------
 
@@ -226,7 +243,7 @@ include tests/rules.mk
 # --- format and lint ---------------------------------------------------------
 
 C_FILES  := $(sort $(filter %.c,$(OFFLINE_SRC) $(TARGET_SRC)) $(TOOLS_SRC) \
-	    $(UNIT_SRC) $(FUZZ_SRC))
+	    $(UNIT_SRC) $(FUZZ_SRC) $(wildcard completions/*.c))
 CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) $(STACKS_SRC) \
 	    $(filter %.c %.cc,$(TARGETS_SRC))
 H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h src/*/*/*/*.h \

@@ -10,16 +10,12 @@
 #include "options/command_line.h"
 #include "util/memory.h"
 
-#ifndef SWZ_VERSION
-#define SWZ_VERSION "unknown"
-#endif
-
 #define bad_usage(...) swz_wrong_usage("swizzle-ctl", __VA_ARGS__)
 
 #define MOST_PID 4194304
 
 /* clang-format off */
-static const char usage[] =
+static const char before[] =
 	"Usage: swizzle-ctl [OPTION]... COMMAND [PROCESS]...\n"
 	"Stops and starts recording in programs that run under swizzle-run, and copies\n"
 	"what they have recorded so far.\n"
@@ -34,33 +30,16 @@ static const char usage[] =
 	"  detach                end recording for good: the profile is complete\n"
 	"\n"
 	"A PROCESS is a pid, the name of a program, or all.\n"
-	"\n"
-	"  -n, --name NAME       processes of this name\n"
-	"      --tree PID        this process and those that it has started\n"
-	"      --all             all of yours\n"
-	"      --for TIME        start: stop again after this time (500ms, 10s, 2m)\n"
-	"      --every TIME      start --for: start again each TIME, until ^C\n"
-	"      --json            list, status: for programs\n"
-	"  -v, --verbose         start, stop, detach: say how long threads were stopped\n"
-	"  -V, --version         print the version and exit\n"
-	"  -h, --help            print this help and exit\n"
+	"\n";
+
+static const char after[] =
 	"\n"
 	"Exit status: 0; 1 if something could not be done for some process, or there is\n"
 	"none; 2 for wrong usage.\n";
 
 /* clang-format on */
 
-enum option { NAME, TREE, ALL, FOR, EVERY, JSON, VERBOSE, VERSION, HELP };
-
-static const struct swz_known_option known[] = {
-	[NAME] = {"name", 'n', false},      [TREE] = {"tree", 0, false},
-	[ALL] = {"all", 0, true},           [FOR] = {"for", 0, false},
-	[EVERY] = {"every", 0, false},      [JSON] = {"json", 0, true},
-	[VERBOSE] = {"verbose", 'v', true}, [VERSION] = {"version", 'V', true},
-	[HELP] = {"help", 'h', true},
-};
-
-#define KNOWN (sizeof(known) / sizeof(known[0]))
+enum option { NAME, TREE, ALL, FOR, EVERY, JSON, VERBOSE };
 
 static const struct {
 	const char *name;
@@ -84,7 +63,6 @@ struct reading {
 	size_t name_count, name_room;
 	size_t tree_count, tree_room;
 	size_t pid_count, pid_room;
-	char **next;
 };
 
 /* ---------------------------------------------------------------- values */
@@ -125,23 +103,19 @@ static uint64_t read_time(const char *as, const char *text)
 
 /* --------------------------------------------------------------- options */
 
-static const char *name_at(size_t index)
-{
-	return index < KNOWN ? known[index].name : NULL;
-}
-
 static const char *command_at(size_t index)
 {
 	return index < COMMANDS ? commands[index].name : NULL;
 }
 
-static void set(void *context, size_t option, const char *as, const char *value)
+static void take(void *context, const struct swz_option *option, const char *as,
+		 const char *value)
 {
 	struct reading *r = context;
 	struct swz_ctl_options *o = &r->options;
 	int32_t pid;
 
-	switch ((enum option)option) {
+	switch ((enum option)option->id) {
 	case NAME:
 		if (!*value)
 			bad_usage("option %s: the name is empty", as);
@@ -170,17 +144,15 @@ static void set(void *context, size_t option, const char *as, const char *value)
 	case VERBOSE:
 		o->verbose = true;
 		break;
-	case VERSION:
-		swz_print_and_exit("swizzle-ctl " SWZ_VERSION "\n");
-	case HELP:
-		swz_print_and_exit(usage);
 	}
 }
 
 /* ---------------------------------------------------------------- words */
 
-static void read_command(struct reading *r, const char *word)
+/* Returns how many words it is: its argument may look like an option. */
+static int read_command(struct reading *r, char **words)
 {
+	const char *word = words[0];
 	int found = swz_word_find(command_at, word, strlen(word));
 	char advice[SWZ_ADVICE_BYTES];
 
@@ -195,11 +167,12 @@ static void read_command(struct reading *r, const char *word)
 	r->options.command = (enum swz_ctl_command)found;
 	r->has_command = true;
 	if (!commands[found].argument)
-		return;
-	if (!*r->next || !**r->next)
+		return 1;
+	if (!words[1] || !*words[1])
 		bad_usage("%s needs %s", commands[found].name,
 			  commands[found].argument);
-	r->options.argument = *r->next++;
+	r->options.argument = words[1];
+	return 2;
 }
 
 static void read_process(struct reading *r, const char *word)
@@ -244,35 +217,65 @@ static void check(const struct reading *r)
 			  name);
 }
 
-struct swz_ctl_options swz_ctl_options_read(char **arguments)
+static int read_word(void *context, char **words)
+{
+	struct reading *r = context;
+
+	if (!r->has_command)
+		return read_command(r, words);
+	read_process(r, words[0]);
+	return 1;
+}
+
+static const struct swz_option known[] = {
+	{.name = "name",
+	 .letter = 'n',
+	 .value = "NAME",
+	 .repeats = true,
+	 .id = NAME,
+	 .offer = "names",
+	 .help = "processes of this name"},
+	{.name = "tree",
+	 .value = "PID",
+	 .repeats = true,
+	 .offer = "pids",
+	 .id = TREE,
+	 .help = "this process and those that it has started"},
+	{.name = "all", .id = ALL, .help = "all of yours"},
+	{.name = "for",
+	 .value = "TIME",
+	 .id = FOR,
+	 .help = "start: stop again after this time| (500ms, 10s, 2m)"},
+	{.name = "every",
+	 .value = "TIME",
+	 .id = EVERY,
+	 .help = "start --for: start again each TIME|, until ^C"},
+	{.name = "json", .id = JSON, .help = "list, status: for programs"},
+	{.name = "verbose",
+	 .letter = 'v',
+	 .id = VERBOSE,
+	 .help = "start, stop, detach: say how long threads were stopped|"},
+	SWZ_OPTIONS_OF_ALL};
+
+const struct swz_option_table swz_ctl_option_table = {
+	.tool = "swizzle-ctl",
+	.before = before,
+	.after = after,
+	.options = known,
+	.column = 24,
+	.kind = SWZ_WORDS_COMMAND,
+	.commands = command_at,
+	.take = take,
+	.word = read_word,
+};
+
+struct swz_ctl_options swz_ctl_options_read(char **argv)
 {
 	static const char *no_names[1];
 	static int32_t no_pids[1];
-	struct reading r = {.next = arguments};
-	const struct swz_known_options options = {
-		.tool = "swizzle-ctl",
-		.known = known,
-		.count = KNOWN,
-		.name_at = name_at,
-		.set = set,
-		.context = &r,
-	};
-	bool words_only = false;
+	struct reading r = {.has_command = false};
 
-	while (*r.next) {
-		const char *argument = *r.next++;
-
-		if (words_only || argument[0] != '-' || !argument[1]) {
-			if (r.has_command)
-				read_process(&r, argument);
-			else
-				read_command(&r, argument);
-		} else if (strcmp(argument, "--") == 0) {
-			words_only = true;
-		} else {
-			swz_known_options_read(&options, argument, &r.next);
-		}
-	}
+	swz_options_parse(&swz_ctl_option_table, argv, &r);
 	if (r.has_command && r.options.command == SWZ_CTL_LIST &&
 	    !r.name_count && !r.tree_count && !r.pid_count)
 		r.options.all = true;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "options/command_line.h"
+
 enum swz_ctl_command {
 	SWZ_CTL_LIST,
 	SWZ_CTL_STATUS,
@@ -30,6 +32,8 @@ struct swz_ctl_options {
 };
 
 /* Says what is wrong and exits, as it does for --help and --version. */
-struct swz_ctl_options swz_ctl_options_read(char **arguments);
+struct swz_ctl_options swz_ctl_options_read(char **argv);
+
+extern const struct swz_option_table swz_ctl_option_table;
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "base/signature_exchange.h"
 #include "launch/program.h"
+#include "options/command_line.h"
 #include "options/config_file.h"
 
 /* --- libswizzle.so ------------------------------------------------------- */

@@ -381,103 +381,18 @@ bool swz_both_wanted(void)
 
 /* --- the command line ---------------------------------------------------- */
 
-#ifndef SWZ_VERSION
-#define SWZ_VERSION "unknown"
-#endif
-
 #define bad_usage(...) swz_wrong_usage("swizzle-run", __VA_ARGS__)
 
 /* clang-format off */
-static const char usage[] =
+static const char before[] =
 	"Usage: swizzle-run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 	"       swizzle-run [OPTION]... -p PID\n"
 	"Runs PROGRAM with every function entry and exit hooked, and writes a profile\n"
 	"that swizzle-dump reads. -p hooks a process that runs already, for a time.\n"
 	"-m sample takes samples, and changes nothing in the program.\n"
-	"\n"
-	"  -o, --output FILE      write the profile to FILE; %p stands for the pid,\n"
-	"                         %h for the host, %q{VARIABLE} for a variable of\n"
-	"                         the environment; DIR/ for the default name in DIR\n"
-	"                         [swizzle.out.%p]\n"
-	"  -m, --mode MODE        what to record: profile, a calling context tree per\n"
-	"                         thread; trace, every entry and exit with its time,\n"
-	"                         too; count, how often each function is called,\n"
-	"                         without times, at the least cost;\n"
-	"                         sample, where the time goes, without hooks;\n"
-	"                         both: count and sample, for exact counts with\n"
-	"                         true times [profile]\n"
-	"  -r, --rate HZ          sample: samples per second of processor time\n"
-	"                         [1000; --engine pause: 100]\n"
-	"      --engine ENGINE    sample: perf, the kernel takes samples; pause, the\n"
-	"                         threads are stopped for each [perf, if permitted]\n"
-	"      --event EVENT      sample: cpu-clock, task-clock or cycles [cpu-clock]\n"
-	"      --no-wall          sample: do not look where threads wait\n"
-	"      --stack-bytes N    sample: bytes of the stack to copy: 512 to 65528\n"
-	"                         [as much as there is room for]\n"
-	"  -p, --pid PID          profile a running process until it ends, or ^C\n"
-	"      --for TIME         -p: stop after this time (500ms, 10s, 2m)\n"
-	"  -F, --filter PATTERN   only the functions that match and what they call\n"
-	"  -N, --notrace PATTERN  not the functions that match nor what they call\n"
-	"  -H, --hide PATTERN     not the functions that match; what they call stays\n"
-	"  -C, --caller PATTERN   swizzle-dump shows only the functions that match and\n"
-	"                         the paths that lead to them\n"
-	"  -M, --module PATTERN   only these modules\n"
-	"                         [all but ld.so, libc, libm, libpthread, libswizzle]\n"
-	"  -L, --location PATTERN only functions of these source files (that needs\n"
-	"                         debug information); what others call stays\n"
-	"  -Z, --min-size BYTES   not functions that are smaller; what they call stays\n"
-	"  -A, --argument FUNCTION@SPEC,...\n"
-	"                         record arguments and results; SPEC: argN/FORMAT,\n"
-	"                         fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s\n"
-	"                         S p f and bits, as 'open*@arg1/s,arg2/x32,retval/i32'\n"
-	"      --args[=PATTERN]   the same by debug information, for the functions of\n"
-	"                         PROGRAM and its libraries that match [all]; may be\n"
-	"                         repeated\n"
-	"      --string-bytes N   most bytes recorded of a string, up to 2048 [64]\n"
-	"      --config FILE      which calls are recorded and shown, and how: see\n"
-	"                         docs/config.md\n"
-	"                         [~/.config/swizzle/config, then ./.swizzle]\n"
-	"  -D, --depth N          only the first N levels of calls\n"
-	"      --recursion N      a function is at most N times on a stack;\n"
-	"                         deeper calls are folded [16]\n"
-	"      --timing KIND      exact: time each call; sampled: only some calls of\n"
-	"                         functions that are called often, which costs less;\n"
-	"                         counts are exact [exact]\n"
-	"  -t, --min-time TIME    trace: leave out calls that are shorter (100ns, 5us,\n"
-	"                         1ms, 1s); they are counted\n"
-	"      --max-size SIZE    trace: stop at this size: 1M to 64G [4G]\n"
-	"      --ring             trace: do not stop, but keep the newest events\n"
-	"      --switches         trace: record when threads wait, too (the kernel's\n"
-	"                         context switches)\n"
-	"      --flows            trace: record what wakes what: threads, processes,\n"
-	"                         pipes, sockets, locks, signals\n"
-	"      --prints           trace: record the lines that are printed: by puts,\n"
-	"                         fputs, fwrite, write, perror, syslog\n"
-	"      --imports[=dlsym]  time calls into libraries that are not hooked, too\n"
-	"                         (read, malloc, ...), through the caller's GOT;\n"
-	"                         dlsym: also through pointers that it returns\n"
-	"      --max-memory SIZE  bound the memory for records: 1M to 64G [256M]\n"
-	"      --off              begin with recording stopped: swizzle-ctl start or\n"
-	"                         the program itself (swizzle.h) starts it\n"
-	"      --start-at FUNCTION[#N]\n"
-	"                         begin with recording stopped, start it when this\n"
-	"                         function is called (for the Nth time)\n"
-	"      --stop-at FUNCTION[#N]\n"
-	"                         stop recording when this one is called\n"
-	"      --follow           profile child processes, too [default]\n"
-	"      --no-follow        do not profile child processes\n"
-	"      --cache            keep what is found out about modules for the next\n"
-	"                         start, in ~/.cache/swizzle [default]\n"
-	"      --no-cache         neither keep nor use it\n"
-	"      --summary          end with a line that says what was recorded [default]\n"
-	"      --no-summary       end without that line\n"
-	"      --report[=OPTIONS] show the result at the end of PROGRAM, on standard\n"
-	"                         error, as swizzle-dump OPTIONS does [its table]\n"
-	"      --list             list what would be hooked and what not, and exit\n"
-	"  -v, --verbose          say what is done\n"
-	"  -q, --quiet            say nothing\n"
-	"  -V, --version          print the version and exit\n"
-	"  -h, --help             print this help and exit\n"
+	"\n";
+
+static const char after[] =
 	"\n"
 	"A PATTERN is like the shell's (* ? [a-z]) and must match the whole name;\n"
 	"!PATTERN takes away what matches. -F, -N, -H, -C, -M and -L may be repeated.\n"
@@ -485,73 +400,206 @@ static const char usage[] =
 	"SWIZZLE_FILTER, ...).\n"
 	"Exit status: the program's own; 126 if it cannot be profiled or executed, or\n"
 	"the profile cannot be written, 127 if it was not found, 2 for wrong usage.\n";
+
 /* clang-format on */
 
 /* For which modes an option is, if not for all of them. OF_FRAMES: those that
  * see a call's end, or what is above it. */
 enum modes { ALL_MODES, OF_TRACE, OF_FRAMES, OF_HOOKS, OF_SAMPLES };
 
-struct option {
-	const char *name;
-	const char *variable;
-	const char *value; /* of the variable: of a FLAG */
-	enum option_kind kind;
-	char letter; /* or 0 */
-	enum modes modes;
-};
-
-static const struct option options[] = {
-	{"output", "SWIZZLE_OUTPUT", NULL, OPTION_OUTPUT, 'o', ALL_MODES},
-	{"mode", "SWIZZLE_MODE", NULL, OPTION_MODE, 'm', ALL_MODES},
-	{"filter", "SWIZZLE_FILTER", NULL, OPTION_PATTERN, 'F', OF_FRAMES},
-	{"notrace", "SWIZZLE_NOTRACE", NULL, OPTION_PATTERN, 'N', OF_FRAMES},
-	{"hide", "SWIZZLE_HIDE", NULL, OPTION_PATTERN, 'H', OF_HOOKS},
-	{"caller", "SWIZZLE_CALLER", NULL, OPTION_PATTERN, 'C', ALL_MODES},
-	{"module", "SWIZZLE_MODULE", NULL, OPTION_PATTERN, 'M', OF_HOOKS},
-	{"location", "SWIZZLE_LOCATION", NULL, OPTION_PATTERN, 'L', OF_HOOKS},
-	{"argument", "SWIZZLE_ARGUMENTS", NULL, OPTION_ARGUMENT, 'A',
-	 OF_FRAMES},
-	{"args", "SWIZZLE_ARGS", NULL, OPTION_ARGS, 0, OF_FRAMES},
-	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, OPTION_STRING_BYTES, 0,
-	 OF_FRAMES},
-	{"config", "SWIZZLE_CONFIG", NULL, OPTION_FILE, 0, ALL_MODES},
-	{"min-size", "SWIZZLE_MIN_SIZE", NULL, OPTION_BYTES, 'Z', OF_HOOKS},
-	{"depth", "SWIZZLE_DEPTH", NULL, OPTION_DEPTH, 'D', OF_FRAMES},
-	{"recursion", "SWIZZLE_RECURSION", NULL, OPTION_DEPTH, 0, OF_FRAMES},
-	{"timing", "SWIZZLE_TIMING", NULL, OPTION_TIMING, 0, OF_FRAMES},
-	{"min-time", "SWIZZLE_MIN_TIME", NULL, OPTION_TIME, 't', OF_TRACE},
-	{"max-size", "SWIZZLE_MAX_SIZE", NULL, OPTION_MEMORY, 0, OF_TRACE},
-	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, OPTION_MEMORY, 0, OF_HOOKS},
-	{"ring", "SWIZZLE_RING", "1", OPTION_FLAG, 0, OF_TRACE},
-	{"off", "SWIZZLE_OFF", "1", OPTION_OFF, 0, OF_HOOKS},
-	{"start-at", "SWIZZLE_START_AT", NULL, OPTION_TRIGGER, 0, OF_FRAMES},
-	{"stop-at", "SWIZZLE_STOP_AT", NULL, OPTION_TRIGGER, 0, OF_FRAMES},
-	{"switches", "SWIZZLE_SWITCHES", "1", OPTION_FLAG, 0, OF_TRACE},
-	{"flows", "SWIZZLE_FLOWS", "1", OPTION_FLAG, 0, OF_TRACE},
-	{"prints", "SWIZZLE_PRINTS", "1", OPTION_FLAG, 0, OF_TRACE},
-	{"imports", "SWIZZLE_IMPORTS", "1", OPTION_IMPORTS, 0, OF_HOOKS},
-	{"follow", "SWIZZLE_FOLLOW", "1", OPTION_FLAG, 0, ALL_MODES},
-	{"no-follow", "SWIZZLE_FOLLOW", "0", OPTION_FLAG, 0, ALL_MODES},
-	{"cache", "SWIZZLE_CACHE", "1", OPTION_FLAG, 0, OF_HOOKS},
-	{"no-cache", "SWIZZLE_CACHE", "0", OPTION_FLAG, 0, OF_HOOKS},
-	{"summary", "SWIZZLE_SUMMARY", "1", OPTION_FLAG, 0, ALL_MODES},
-	{"no-summary", "SWIZZLE_SUMMARY", "0", OPTION_FLAG, 0, ALL_MODES},
-	{"report", "SWIZZLE_REPORT", "1", OPTION_REPORT, 0, ALL_MODES},
-	{"list", "SWIZZLE_LIST", "1", OPTION_FLAG, 0, OF_HOOKS},
-	{"verbose", "SWIZZLE_VERBOSE", "1", OPTION_FLAG, 'v', ALL_MODES},
-	{"quiet", "SWIZZLE_QUIET", "1", OPTION_FLAG, 'q', ALL_MODES},
-	{"rate", "SWIZZLE_RATE", NULL, OPTION_RATE, 'r', OF_SAMPLES},
-	{"engine", "SWIZZLE_ENGINE", NULL, OPTION_ENGINE, 0, OF_SAMPLES},
-	{"event", "SWIZZLE_EVENT", NULL, OPTION_EVENT, 0, OF_SAMPLES},
-	{"wall", "SWIZZLE_WALL", "1", OPTION_FLAG, 0, OF_SAMPLES},
-	{"no-wall", "SWIZZLE_WALL", "0", OPTION_FLAG, 0, OF_SAMPLES},
-	{"stack-bytes", "SWIZZLE_STACK_BYTES", NULL, OPTION_STACK_BYTES, 0,
-	 OF_SAMPLES},
-	{"pid", "SWIZZLE_PID", NULL, OPTION_PID, 'p', ALL_MODES},
-	{"for", "SWIZZLE_FOR", NULL, OPTION_DURATION, 0, ALL_MODES},
-	{"version", NULL, NULL, OPTION_FLAG, 'V', ALL_MODES},
-	{"help", NULL, NULL, OPTION_FLAG, 'h', ALL_MODES},
-};
+/* clang-format off */
+static const struct swz_option options[] = {
+	{.name = "output", .letter = 'o', .value = "FILE",
+	 .variable = "SWIZZLE_OUTPUT", .id = OPTION_OUTPUT, .offer = "files",
+	 .help = "write the profile to FILE|; %p stands for the pid, %h "
+		 "for the host, %q{VARIABLE} for a variable of the "
+		 "environment; DIR/ for the default name in DIR "
+		 "[swizzle.out.%p]"},
+	{.name = "mode", .letter = 'm', .value = "MODE",
+	 .variable = "SWIZZLE_MODE", .id = OPTION_MODE, .words = swz_mode_at,
+	 .help = "what to record|: profile, a calling context tree per "
+		 "thread; trace, every entry and exit with its time, too; "
+		 "count, how often each function is called, without times, "
+		 "at the least cost; sample, where the time goes, without "
+		 "hooks; both: count and sample, for exact counts with "
+		 "true times [profile]"},
+	{.name = "rate", .letter = 'r', .value = "HZ",
+	 .variable = "SWIZZLE_RATE", .id = OPTION_RATE, .group = OF_SAMPLES,
+	 .help = "sample: samples per second| of processor time [1000; 100 "
+		 "with --engine pause]"},
+	{.name = "engine", .value = "ENGINE", .variable = "SWIZZLE_ENGINE",
+	 .id = OPTION_ENGINE, .group = OF_SAMPLES, .words = swz_engine_at,
+	 .help = "sample: perf, the kernel takes samples; pause, the "
+		 "threads are stopped for each [perf, if permitted]",
+	 .brief = "sample: who takes the samples"},
+	{.name = "event", .value = "EVENT", .variable = "SWIZZLE_EVENT",
+	 .id = OPTION_EVENT, .group = OF_SAMPLES, .words = swz_event_at,
+	 .help = "sample: cpu-clock, task-clock or cycles [cpu-clock]",
+	 .brief = "sample: what the kernel counts"},
+	{.name = "wall", .variable = "SWIZZLE_WALL", .sets = "1",
+	 .id = OPTION_FLAG, .group = OF_SAMPLES,
+	 .help = "sample: look where threads wait|, 100 times a second "
+		 "[default]"},
+	{.name = "no-wall", .variable = "SWIZZLE_WALL", .sets = "0",
+	 .id = OPTION_FLAG, .group = OF_SAMPLES,
+	 .help = "sample: do not look where threads wait"},
+	{.name = "stack-bytes", .value = "N", .variable = "SWIZZLE_STACK_BYTES",
+	 .id = OPTION_STACK_BYTES, .group = OF_SAMPLES,
+	 .help = "sample: bytes of the stack to copy|: 512 to 65528 [as "
+		 "much as there is room for]"},
+	{.name = "pid", .letter = 'p', .value = "PID",
+	 .variable = "SWIZZLE_PID", .id = OPTION_PID, .offer = "pids",
+	 .help = "profile a running process| until it ends, or ^C"},
+	{.name = "for", .value = "TIME", .variable = "SWIZZLE_FOR",
+	 .id = OPTION_DURATION,
+	 .help = "-p: stop after this time| (500ms, 10s, 2m)"},
+	{.name = "filter", .letter = 'F', .value = "PATTERN",
+	 .variable = "SWIZZLE_FILTER", .id = OPTION_PATTERN, .group = OF_FRAMES,
+	 .repeats = true,
+	 .help = "only the functions that match and what they call"},
+	{.name = "notrace", .letter = 'N', .value = "PATTERN",
+	 .variable = "SWIZZLE_NOTRACE", .id = OPTION_PATTERN,
+	 .group = OF_FRAMES, .repeats = true,
+	 .help = "not the functions that match nor what they call"},
+	{.name = "hide", .letter = 'H', .value = "PATTERN",
+	 .variable = "SWIZZLE_HIDE", .id = OPTION_PATTERN, .group = OF_HOOKS,
+	 .repeats = true,
+	 .help = "not the functions that match|; what they call stays"},
+	{.name = "caller", .letter = 'C', .value = "PATTERN",
+	 .variable = "SWIZZLE_CALLER", .id = OPTION_PATTERN, .repeats = true,
+	 .help = "swizzle-dump shows only the functions that match and the "
+		 "paths that lead to them",
+	 .brief = "show only functions that match, and what leads to them"},
+	{.name = "module", .letter = 'M', .value = "PATTERN",
+	 .variable = "SWIZZLE_MODULE", .id = OPTION_PATTERN, .group = OF_HOOKS,
+	 .repeats = true,
+	 .help = "only these modules| [all but ld.so, libc, libm, "
+		 "libpthread, libswizzle]"},
+	{.name = "location", .letter = 'L', .value = "PATTERN",
+	 .variable = "SWIZZLE_LOCATION", .id = OPTION_PATTERN,
+	 .group = OF_HOOKS, .repeats = true,
+	 .help = "only functions of these source files| (that needs debug "
+		 "information); what others call stays"},
+	{.name = "min-size", .letter = 'Z', .value = "BYTES",
+	 .variable = "SWIZZLE_MIN_SIZE", .id = OPTION_BYTES, .group = OF_HOOKS,
+	 .help = "not functions that are smaller|; what they call stays"},
+	{.name = "argument", .letter = 'A', .value = "FUNCTION@SPEC,...",
+	 .variable = "SWIZZLE_ARGUMENTS", .id = OPTION_ARGUMENT,
+	 .group = OF_FRAMES, .repeats = true,
+	 .help = "record arguments and results|; SPEC: argN/FORMAT, "
+		 "fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s S "
+		 "p f and bits, as 'open*@arg1/s,arg2/x32,retval/i32'"},
+	{.name = "args", .value = "[=PATTERN]", .variable = "SWIZZLE_ARGS",
+	 .id = OPTION_ARGS, .group = OF_FRAMES, .repeats = true,
+	 .help = "the same by debug information, for the functions of "
+		 "PROGRAM and its libraries that match [all]; may be "
+		 "repeated",
+	 .brief = "record arguments by debug information"},
+	{.name = "string-bytes", .value = "N",
+	 .variable = "SWIZZLE_STRING_BYTES", .id = OPTION_STRING_BYTES,
+	 .group = OF_FRAMES,
+	 .help = "most bytes recorded of a string|, up to 2048 [64]"},
+	{.name = "config", .value = "FILE", .variable = "SWIZZLE_CONFIG",
+	 .id = OPTION_FILE, .offer = "files",
+	 .help = "which calls are recorded and shown, and how|: see "
+		 "docs/config.md [~/.config/swizzle/config, then "
+		 "./.swizzle]"},
+	{.name = "depth", .letter = 'D', .value = "N",
+	 .variable = "SWIZZLE_DEPTH", .id = OPTION_DEPTH, .group = OF_FRAMES,
+	 .help = "only the first N levels of calls"},
+	{.name = "recursion", .value = "N", .variable = "SWIZZLE_RECURSION",
+	 .id = OPTION_DEPTH, .group = OF_FRAMES,
+	 .help = "a function is at most N times on a stack|; deeper calls "
+		 "are folded [16]"},
+	{.name = "timing", .value = "KIND", .variable = "SWIZZLE_TIMING",
+	 .id = OPTION_TIMING, .group = OF_FRAMES, .words = swz_timing_at,
+	 .help = "exact: time each call; sampled: only some calls of "
+		 "functions that are called often, which costs less; "
+		 "counts are exact [exact]",
+	 .brief = "which calls are timed"},
+	{.name = "min-time", .letter = 't', .value = "TIME",
+	 .variable = "SWIZZLE_MIN_TIME", .id = OPTION_TIME, .group = OF_TRACE,
+	 .help = "trace: leave out calls that are shorter| (100ns, 5us, "
+		 "1ms, 1s); they are counted"},
+	{.name = "max-size", .value = "SIZE", .variable = "SWIZZLE_MAX_SIZE",
+	 .id = OPTION_MEMORY, .group = OF_TRACE,
+	 .help = "trace: stop at this size|: 1M to 64G [4G]"},
+	{.name = "ring", .variable = "SWIZZLE_RING", .sets = "1",
+	 .id = OPTION_FLAG, .group = OF_TRACE,
+	 .help = "trace: do not stop, but keep the newest events",
+	 .brief = "trace: keep the newest events"},
+	{.name = "switches", .variable = "SWIZZLE_SWITCHES", .sets = "1",
+	 .id = OPTION_FLAG, .group = OF_TRACE,
+	 .help = "trace: record when threads wait, too| (the kernel's "
+		 "context switches)"},
+	{.name = "flows", .variable = "SWIZZLE_FLOWS", .sets = "1",
+	 .id = OPTION_FLAG, .group = OF_TRACE,
+	 .help = "trace: record what wakes what|: threads, processes, "
+		 "pipes, sockets, locks, signals"},
+	{.name = "prints", .variable = "SWIZZLE_PRINTS", .sets = "1",
+	 .id = OPTION_FLAG, .group = OF_TRACE,
+	 .help = "trace: record the lines that are printed|: by puts, "
+		 "fputs, fwrite, write, perror, syslog"},
+	{.name = "imports", .value = "[=dlsym]", .variable = "SWIZZLE_IMPORTS",
+	 .sets = "1", .id = OPTION_IMPORTS, .group = OF_HOOKS,
+	 .words = swz_imports_at,
+	 .help = "time calls into libraries that are not hooked, too "
+		 "(read, malloc, ...), through the caller's GOT; dlsym: "
+		 "also through pointers that it returns",
+	 .brief = "time calls into libraries that are not hooked, too"},
+	{.name = "max-memory", .value = "SIZE",
+	 .variable = "SWIZZLE_MAX_MEMORY", .id = OPTION_MEMORY,
+	 .group = OF_HOOKS,
+	 .help = "bound the memory for records|: 1M to 64G [256M]"},
+	{.name = "off", .variable = "SWIZZLE_OFF", .sets = "1",
+	 .id = OPTION_OFF, .group = OF_HOOKS,
+	 .help = "begin with recording stopped|: swizzle-ctl start or the "
+		 "program itself (swizzle.h) starts it"},
+	{.name = "start-at", .value = "FUNCTION[#N]",
+	 .variable = "SWIZZLE_START_AT", .id = OPTION_TRIGGER,
+	 .group = OF_FRAMES,
+	 .help = "begin with recording stopped, start it when this "
+		 "function is called (for the Nth time)",
+	 .brief = "start recording when this function is called"},
+	{.name = "stop-at", .value = "FUNCTION[#N]",
+	 .variable = "SWIZZLE_STOP_AT", .id = OPTION_TRIGGER,
+	 .group = OF_FRAMES,
+	 .help = "stop recording when this one is called"},
+	{.name = "follow", .variable = "SWIZZLE_FOLLOW", .sets = "1",
+	 .id = OPTION_FLAG,
+	 .help = "profile child processes, too| [default]"},
+	{.name = "no-follow", .variable = "SWIZZLE_FOLLOW", .sets = "0",
+	 .id = OPTION_FLAG,
+	 .help = "do not profile child processes"},
+	{.name = "cache", .variable = "SWIZZLE_CACHE", .sets = "1",
+	 .id = OPTION_FLAG, .group = OF_HOOKS,
+	 .help = "keep what is found out about modules for the next start, "
+		 "in ~/.cache/swizzle [default]",
+	 .brief = "use the cache of plans"},
+	{.name = "no-cache", .variable = "SWIZZLE_CACHE", .sets = "0",
+	 .id = OPTION_FLAG, .group = OF_HOOKS,
+	 .help = "neither keep nor use it",
+	 .brief = "do not use the cache of plans"},
+	{.name = "summary", .variable = "SWIZZLE_SUMMARY", .sets = "1",
+	 .id = OPTION_FLAG,
+	 .help = "end with a line that says what was recorded| [default]"},
+	{.name = "no-summary", .variable = "SWIZZLE_SUMMARY", .sets = "0",
+	 .id = OPTION_FLAG,
+	 .help = "end without that line"},
+	{.name = "report", .value = "[=OPTIONS]", .variable = "SWIZZLE_REPORT",
+	 .sets = "1", .id = OPTION_REPORT,
+	 .help = "show the result at the end of PROGRAM|, on standard "
+		 "error, as swizzle-dump OPTIONS does [its table]"},
+	{.name = "list", .variable = "SWIZZLE_LIST", .sets = "1",
+	 .id = OPTION_FLAG, .group = OF_HOOKS,
+	 .help = "list what would be hooked and what not|, and exit"},
+	{.name = "verbose", .letter = 'v', .variable = "SWIZZLE_VERBOSE",
+	 .sets = "1", .id = OPTION_FLAG,
+	 .help = "say what is done"},
+	{.name = "quiet", .letter = 'q', .variable = "SWIZZLE_QUIET",
+	 .sets = "1", .id = OPTION_FLAG,
+	 .help = "say nothing"},
+	SWZ_OPTIONS_OF_ALL};
 
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
 
@@ -564,7 +612,7 @@ static bool in_environment[OPTION_COUNT];    /* before the configuration */
 
 /* Options that may be repeated are variables with an item a line. (Patterns may
  * hold any character but a newline.) */
-static void append(const struct option *o, const char *value)
+static void append(const struct swz_option *o, const char *value)
 {
 	char **list = &lists[o - options];
 
@@ -574,7 +622,7 @@ static void append(const struct option *o, const char *value)
 }
 
 /* "FUNCTION@SPEC,SPEC;FUNCTION@..." */
-static void append_arguments(const struct option *o, const char *value)
+static void append_arguments(const struct swz_option *o, const char *value)
 {
 	for (const char *item = value, *end; item;
 	     item = *end ? end + 1 : NULL) {
@@ -583,9 +631,9 @@ static void append_arguments(const struct option *o, const char *value)
 	}
 }
 
-static void check(const struct option *o, const char *as, const char *value)
+static void check(const struct swz_option *o, const char *as, const char *value)
 {
-	const char *problem = option_problem(o->kind, value);
+	const char *problem = option_problem((enum option_kind)o->id, value);
 
 	if (problem)
 		bad_usage("option %s: %s", as, problem);
@@ -603,20 +651,20 @@ static void check_imports(const char *as, const char *value)
 }
 
 /* The option `as` was given; VALUE may be NULL where it need not have one. */
-static void set_option(const struct option *o, const char *as,
+static void set_option(const struct swz_option *o, const char *as,
 		       const char *value)
 {
 	uint64_t bytes;
 
-	given_of[o->modes] = as;
+	given_of[o->group] = as;
 	given_as[o - options] = as;
-	if (o->value && !value) { /* a flag, --imports, --report */
-		swz_environment_set(o->variable, o->value);
+	if (o->sets && !value) { /* a flag, --imports, --report */
+		swz_environment_set(o->variable, o->sets);
 		return;
 	}
 	if (!value)
 		value = "*"; /* --args */
-	switch (o->kind) {
+	switch ((enum option_kind)o->id) {
 	case OPTION_IMPORTS:
 		check_imports(as, value);
 		break;
@@ -650,13 +698,14 @@ static void set_option(const struct option *o, const char *as,
 static void check_variables(void)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		const struct option *o = &options[i];
+		const struct swz_option *o = &options[i];
 		const char *problem = NULL;
 
 		if (o->variable) {
 			const char *value = swz_environment_get(o->variable);
 
-			problem = variable_problem(o->kind, value);
+			problem = variable_problem((enum option_kind)o->id,
+						   value);
 			in_environment[i] = *value != '\0';
 		}
 		if (problem)
@@ -665,7 +714,7 @@ static void check_variables(void)
 	}
 }
 
-static const char *source_of(const struct option *o)
+static const char *source_of(const struct swz_option *o)
 {
 	size_t i = (size_t)(o - options);
 
@@ -685,87 +734,28 @@ const char *swz_options_name(const char *variable)
 	return swz_text("%s in the environment", variable);
 }
 
-static bool is_flag(const struct option *o)
+static bool is_flag(const struct swz_option *o)
 {
-	return o->kind == OPTION_FLAG || o->kind == OPTION_OFF;
+	return o->id == OPTION_FLAG || o->id == OPTION_OFF;
 }
 
-static void set_flag(const struct option *o, const char *as)
+static void take(void *context, const struct swz_option *option, const char *as,
+		 const char *value)
 {
-	if (o->letter == 'V')
-		swz_print_and_exit("swizzle-run " SWZ_VERSION "\n");
-	if (o->letter == 'h')
-		swz_print_and_exit(usage);
-	set_option(o, as, NULL);
+	(void)context;
+	set_option(option, as, value);
 }
 
-static const struct option *by_letter(char letter)
-{
-	for (size_t i = 0; letter > 0 && i < OPTION_COUNT; i++)
-		if (options[i].letter == letter)
-			return &options[i];
-	bad_usage("unknown option -%c", letter);
-}
-
-static const char *option_at(size_t index)
-{
-	return index < OPTION_COUNT ? options[index].name : NULL;
-}
-
-/* The value that is the next argument. */
-static const char *next_value(const char *as, char ***next)
-{
-	if (!**next)
-		bad_usage("option %s needs a value", as);
-	return *(*next)++;
-}
-
-static void read_long(const char *argument, char ***next)
-{
-	const char *end = strchrnul(argument, '=');
-	int found = swz_word_find(option_at, argument + 2,
-				  (size_t)(end - argument - 2));
-	const struct option *o;
-	const char *as;
-
-	if (found < 0) {
-		char complaint[SWZ_ADVICE_BYTES];
-
-		swz_option_complaint(option_at, argument, complaint);
-		bad_usage("%s", complaint);
-	}
-	o = &options[found];
-	as = swz_text("--%s", o->name);
-	if (is_flag(o) && *end)
-		bad_usage("option %s takes no value", as);
-	if (is_flag(o))
-		set_flag(o, as);
-	else if (*end)
-		set_option(o, as, end + 1);
-	else
-		set_option(o, as,
-			   o->kind == OPTION_IMPORTS ||
-					   o->kind == OPTION_REPORT ||
-					   o->kind == OPTION_ARGS
-				   ? NULL
-				   : next_value(as, next));
-}
-
-/* -vq is -v -q; the last one may have a value, in the same argument or in the
- * next. */
-static void read_short(const char *argument, char ***next)
-{
-	for (const char *s = argument + 1; *s; s++) {
-		const struct option *o = by_letter(*s);
-		const char *as = swz_text("-%c", *s);
-
-		if (!is_flag(o)) {
-			set_option(o, as, s[1] ? s + 1 : next_value(as, next));
-			return;
-		}
-		set_flag(o, as);
-	}
-}
+const struct swz_option_table swz_run_option_table = {
+	.tool = "swizzle-run",
+	.before = before,
+	.after = after,
+	.options = options,
+	.column = 25,
+	.kind = SWZ_WORDS_PROGRAM,
+	.take = take,
+};
+/* clang-format on */
 
 /* The variables of options, those that the tools set for each other, and those
  * of swizzle-dump. */
@@ -788,17 +778,17 @@ void swz_options_check_environment(void)
 		swz_variables_check(variable_at, false);
 }
 
-static bool is_wanted(const struct option *o)
+static bool is_wanted(const struct swz_option *o)
 {
 	const char *value = o->variable ? swz_environment_get(o->variable) : "";
 
 	return *value && !(is_flag(o) && strcmp(value, "0") == 0);
 }
 
-static const struct option *wanted_of(enum modes modes)
+static const struct swz_option *wanted_of(enum modes modes)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (options[i].modes == modes && is_wanted(&options[i]))
+		if (options[i].group == modes && is_wanted(&options[i]))
 			return &options[i];
 	return NULL;
 }
@@ -806,8 +796,8 @@ static const struct option *wanted_of(enum modes modes)
 /* Without --mode, what else is asked for decides. */
 static void choose_mode(void)
 {
-	const struct option *of_trace = wanted_of(OF_TRACE);
-	const struct option *of_frames = wanted_of(OF_FRAMES);
+	const struct swz_option *of_trace = wanted_of(OF_TRACE);
+	const struct swz_option *of_frames = wanted_of(OF_FRAMES);
 	const char *mode = DEFAULT_MODE;
 
 	if (*swz_environment_get("SWIZZLE_MODE"))
@@ -871,23 +861,12 @@ static void check_modes(bool has_program)
 		bad_usage("option -p: either a process or a program, not both");
 }
 
-char **swz_options_read(char **next)
+char **swz_options_read(char **argv)
 {
-	while (*next) {
-		const char *argument = *next;
+	char **program = swz_options_parse(&swz_run_option_table, argv, NULL);
 
-		if (argument[0] != '-' || !argument[1])
-			break;
-		next++;
-		if (strcmp(argument, "--") == 0)
-			break;
-		if (argument[1] == '-')
-			read_long(argument, &next);
-		else
-			read_short(argument, &next);
-	}
 	check_variables();
-	return next;
+	return program;
 }
 
 void swz_options_settle_mode(bool has_program)

@@ -24,7 +24,9 @@ bool swz_both_wanted(void);     /* both */
  * program and what follows (nothing with -p). Says what is wrong with them, or
  * with a variable that no option has set, and exits, as it does for --help and
  * --version. */
-char **swz_options_read(char **arguments);
+char **swz_options_read(char **argv);
+
+extern const struct swz_option_table swz_run_option_table;
 
 /* Chooses the mode, where --mode has not said it, by what the other options,
  * the environment and the configuration file need, and says so in a line. Says

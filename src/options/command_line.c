@@ -1,11 +1,13 @@
-/* A wrong word gets the list of right ones, and the nearest of them by edit
- * distance. Nothing said here may keep the program from running: a pipe that
- * nobody reads is given up after 0.1 s. */
+/* getopt_long() reads the options that a table describes. A wrong word gets the
+ * list of right ones, and the nearest of them by edit distance. Nothing said
+ * here may keep the program from running: a pipe that nobody reads is given up
+ * after 0.1 s. */
 
 #include "options/command_line.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,6 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/printable.h"
 
 /* --- words of which one is to be given ----------------------------------- */
 
@@ -145,6 +149,28 @@ void swz_word_beginnings(swz_word_at *at, const char *word,
 			append(text, "%s%s", *text ? ", " : "", known);
 }
 
+/* --- options ------------------------------------------------------------- */
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+#define MOST_OPTIONS 96
+#define MOST_COLUMNS 80u
+#define OF_LONG 256 /* from here on getopt_long() returns indices */
+#define IN_ORDER 1  /* it returns this for a word that is no option */
+
+static const struct swz_option_table *reading;
+
+static const char *option_at(size_t index)
+{
+	const struct swz_option *o = &reading->options[index];
+
+	if (!swz_option_is(o))
+		return NULL;
+	return o->name && !o->only_help ? o->name : "";
+}
+
 void swz_option_complaint(swz_word_at *at, const char *argument,
 			  char text[SWZ_ADVICE_BYTES])
 {
@@ -166,6 +192,175 @@ void swz_option_complaint(swz_word_at *at, const char *argument,
 			append(text, "%s--%s", before, known);
 			before = ", ";
 		}
+}
+
+static int has_value(const struct swz_option *option)
+{
+	if (!option->value)
+		return no_argument;
+	return *option->value == '[' ? optional_argument : required_argument;
+}
+
+static const struct swz_option *by_letter(int letter)
+{
+	for (const struct swz_option *o = reading->options; swz_option_is(o);
+	     o++)
+		if (o->letter == letter)
+			return o;
+	return NULL;
+}
+
+/* "-o" or "--output"; messages name it until the program ends. */
+static const char *spelled(const struct swz_option *option, bool in_full)
+{
+	static char texts[MOST_OPTIONS][2][32];
+	char *text = texts[option - reading->options][in_full];
+
+	if (in_full)
+		snprintf(text, sizeof(texts[0][0]), "--%s", option->name);
+	else
+		snprintf(text, sizeof(texts[0][0]), "-%c", option->letter);
+	return text;
+}
+
+static _Noreturn void wrong_option(int found, const char *argument)
+{
+	const char *problem = found == ':' ? "needs a value" : "takes no value";
+	char text[SWZ_ADVICE_BYTES];
+
+	if (optopt >= OF_LONG)
+		snprintf(text, sizeof(text), "option --%s %s",
+			 reading->options[optopt - OF_LONG].name, problem);
+	else if (!optopt)
+		swz_option_complaint(option_at, argument, text);
+	else if (!by_letter(optopt))
+		snprintf(text, sizeof(text), "unknown option -%c", optopt);
+	else
+		snprintf(text, sizeof(text), "option -%c %s", optopt, problem);
+	swz_wrong_usage(reading->tool, "%s", text);
+}
+
+/* The text, but for its first |, in lines that begin at COLUMN; AT is where the
+ * first line is written already. */
+static void print_text(const char *text, size_t at, size_t column)
+{
+	while (*text) {
+		size_t length = strcspn(text, " ");
+		const char *bar = memchr(text, '|', length);
+		size_t shown = length - (bar != NULL);
+
+		if (at > column && at + 1 + shown > MOST_COLUMNS - 1) {
+			putchar('\n');
+			at = 0;
+		}
+		if (at < column)
+			at += (size_t)printf("%*s", (int)(column - at), "");
+		else if (at > column)
+			at += (size_t)printf(" ");
+		fwrite(text, 1, bar ? (size_t)(bar - text) : length, stdout);
+		if (bar)
+			fwrite(bar + 1, 1, length - (size_t)(bar + 1 - text),
+			       stdout);
+		at += shown;
+		text += length + (text[length] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_option(const struct swz_option *o, size_t column)
+{
+	const char *value = o->value ? o->value : "";
+	size_t at = o->letter ? (size_t)printf("  -%c%s", o->letter,
+					       o->name ? ", " : "")
+			      : (size_t)printf("      ");
+
+	if (o->name)
+		at += (size_t)printf("--%s", o->name);
+	at += (size_t)printf("%s%s", *value && *value != '[' ? " " : "", value);
+	if (at >= column) {
+		putchar('\n');
+		at = 0;
+	}
+	print_text(o->help, at, column);
+}
+
+static _Noreturn void print_help(void)
+{
+	fputs(reading->before, stdout);
+	for (const struct swz_option *o = reading->options; swz_option_is(o);
+	     o++)
+		if (o->help)
+			print_option(o, reading->column);
+	fputs(reading->after, stdout);
+	swz_finish_printing();
+}
+
+static void take(const struct swz_option *option, bool in_full, void *context)
+{
+	if (option->letter == 'h')
+		print_help();
+	if (option->letter == 'V') {
+		printf("%s " SWZ_VERSION "\n", reading->tool);
+		swz_finish_printing();
+	}
+	reading->take(context, option, spelled(option, in_full), optarg);
+}
+
+/* Words come in their order where the tool takes them; ':' tells a value that
+ * is missing from an option that is unknown. */
+static void describe(char letters[2 * MOST_OPTIONS + 3],
+		     struct option names[MOST_OPTIONS + 1])
+{
+	const char *first = reading->word ? "-:" : "+:";
+	size_t count = 0;
+
+	letters = stpcpy(letters, first);
+	for (const struct swz_option *o = reading->options;
+	     swz_option_is(o) && o - reading->options < MOST_OPTIONS; o++) {
+		if (o->only_help)
+			continue;
+		if (o->name)
+			names[count++] = (struct option){
+				o->name, has_value(o), NULL,
+				OF_LONG + (int)(o - reading->options)};
+		if (o->letter)
+			*letters++ = o->letter;
+		if (o->letter && o->value)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+	names[count] = (struct option){NULL, 0, NULL, 0};
+}
+
+char **swz_options_parse(const struct swz_option_table *table, char **argv,
+			 void *context)
+{
+	char letters[2 * MOST_OPTIONS + 3];
+	struct option names[MOST_OPTIONS + 1];
+	int argc = 0, found, at;
+
+	while (argv[argc])
+		argc++;
+	reading = table;
+	describe(letters, names);
+	optind = 0; /* begin anew */
+	opterr = 0;
+	while ((at = optind,
+		found = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+		if (found == '?' || found == ':')
+			wrong_option(found, argv[optind - 1]);
+		if (found == IN_ORDER)
+			optind += table->word(context, argv + optind - 1) - 1;
+		else if (found >= OF_LONG)
+			take(&table->options[found - OF_LONG], true, context);
+		else
+			take(by_letter(found), false, context);
+	}
+	if (table->dashes && optind > at)
+		table->dashes(context);
+	while (table->word && optind < argc)
+		optind += table->word(context, argv + optind);
+	return argv + optind;
 }
 
 /* --- durations ----------------------------------------------------------- */
@@ -310,18 +505,23 @@ void swz_variables_check(swz_word_at *known, bool near)
 void swz_wrong_usage(const char *tool, const char *format, ...)
 {
 	va_list arguments;
+	char *text = NULL;
 
-	fputs("swizzle: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
 	va_end(arguments);
-	fprintf(stderr, "\nTry '%s --help'.\n", tool);
+	if (text)
+		swz_make_printable(text, "\n");
+	fprintf(stderr, "swizzle: %s\nTry '%s --help'.\n",
+		text ? text : "no memory", tool);
+	free(text);
 	exit(SWZ_WRONG_USAGE);
 }
 
-void swz_print_and_exit(const char *text)
+void swz_finish_printing(void)
 {
-	if (fputs(text, stdout) < 0 || fflush(stdout) != 0) {
+	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "swizzle: standard output: %s\n",
 			strerror(errno));
 		exit(EXIT_FAILURE);

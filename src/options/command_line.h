@@ -47,6 +47,79 @@ void swz_word_beginnings(swz_word_at *at, const char *word,
 void swz_option_complaint(swz_word_at *at, const char *argument,
 			  char text[SWZ_ADVICE_BYTES]);
 
+/* --- options ------------------------------------------------------------- */
+
+/* One table says all about a tool's options: the parser, --help, the settings
+ * in the environment and the completions of the shells are made from it
+ * (completions/generate.c). A test holds the manual against it. */
+
+struct swz_option {
+	const char *name; /* NULL: it has only a letter */
+	/* "FILE" is needed, "[=WHEN]" may be left out; NULL: it has none. */
+	const char *value;
+	/* The text of --help, in one line. A | ends the part that the shells
+	 * show, unless .brief has a better one. NULL: not to be shown. */
+	const char *help, *brief;
+	/* What a value is: "files", "directories", "pids", or the name of a
+	 * function in completions/. NULL: words, or nothing that can be
+	 * offered. */
+	const char *offer;
+	swz_word_at *words;
+	const char *variable; /* of the environment; NULL: none */
+	const char *sets;     /* what the option without a value sets it to */
+	int id;               /* the tool's; 0: the letter is */
+	unsigned group;       /* the tool's */
+	char letter;          /* or 0 */
+	bool repeats;
+	bool only_help; /* another form of the option before */
+};
+
+enum swz_option_words {
+	SWZ_WORDS_PROGRAM, /* options end at the first word */
+	SWZ_WORDS_FILES,
+	SWZ_WORDS_COMMAND, /* the first is one of .commands */
+};
+
+struct swz_option_table {
+	const char *tool;           /* "swizzle-run" */
+	const char *before, *after; /* what --help says around the options */
+	const struct swz_option *options; /* SWZ_OPTIONS_OF_ALL ends them */
+	unsigned column; /* where the texts of --help begin, from 0 */
+	enum swz_option_words kind;
+	swz_word_at *commands;
+	/* AS: "-o" or "--output", kept until the program ends. VALUE is NULL
+	 * where none was given. */
+	void (*take)(void *context, const struct swz_option *option,
+		     const char *as, const char *value);
+	/* Words that are no options, unless they end them; returns how many it
+	 * has used of those at WORDS. */
+	int (*word)(void *context, char **words);
+	void (*dashes)(void *context); /* "--"; NULL: it means nothing more */
+};
+
+/* -V and -h, which swz_options_parse() does itself, and the end. */
+#define SWZ_OPTIONS_OF_ALL \
+	{.name = "version", \
+	 .letter = 'V', \
+	 .help = "print the version and exit"}, \
+		{.name = "help", \
+		 .letter = 'h', \
+		 .help = "print this help and exit"}, \
+	{ \
+		.name = NULL \
+	}
+
+/* False: it is the end. */
+static inline bool swz_option_is(const struct swz_option *option)
+{
+	return option->name || option->letter;
+}
+
+/* Reads ARGV, which begins with the tool's name. Returns the first word of the
+ * program, or the end. Does not return if something is wrong. */
+char **swz_options_parse(const struct swz_option_table *table, char **argv,
+			 void *context);
+
 /* --- durations ----------------------------------------------------------- */
 
 /* Durations, as all tools take them: "10", "0.5s", "500ms", "2m", "1h". */
@@ -98,7 +171,7 @@ enum { SWZ_WRONG_USAGE = 2 };
 _Noreturn __attribute__((format(printf, 2, 3))) void swz_wrong_usage(
 	const char *tool, const char *format, ...);
 
-/* Prints a text, as for --help, with status 0; 1: it cannot be written. */
-_Noreturn void swz_print_and_exit(const char *text);
+/* Ends with status 0, or with 1 if what was printed cannot be written. */
+_Noreturn void swz_finish_printing(void);
 
 #endif

@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 	if (argc < 1)
 		return 2;
 	swz_keep_standard_descriptors(O_CLOEXEC);
-	options = swz_ctl_options_read(argv + 1);
+	options = swz_ctl_options_read(argv);
 	reports = options.command == SWZ_CTL_LIST ||
 		  options.command == SWZ_CTL_STATUS;
 	if (options.for_ns)

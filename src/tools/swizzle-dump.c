@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	swz_keep_standard_descriptors(0);
 	if (argc > 1 && strcmp(argv[1], "--signatures") == 0)
 		return swz_dump_serve_signatures(argc - 2, argv + 2);
-	swz_dump_parse_options(&options, argc, argv);
+	swz_dump_parse_options(&options, argv);
 	/* Whoever reads standard output and has seen enough (head, a pager)
 	 * does not wait for gigabytes more. A file is finished though nobody
 	 * reads the messages. */

@@ -416,7 +416,7 @@ int main(int argc, char **argv)
 		return SWZ_WRONG_USAGE;
 	swz_keep_standard_descriptors(O_CLOEXEC); /* closed for the program */
 	given = copy_environment();
-	program = swz_options_read(argv + 1);
+	program = swz_options_read(argv);
 	swz_configuration_apply();
 	swz_options_settle_mode(*program != NULL);
 	swz_report_begin(argv[0], given);

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 	if (argc < 1)
 		return 2;
 	swz_keep_standard_descriptors(O_CLOEXEC);
-	options = swz_top_options_read(argv + 1);
+	options = swz_top_options_read(argv);
 	if (!options.batch)
 		problem = swz_terminal_open(&terminal,
 					    *options.program != NULL);

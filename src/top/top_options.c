@@ -10,10 +10,6 @@
 #include "launch/sampling.h"
 #include "options/command_line.h"
 
-#ifndef SWZ_VERSION
-#define SWZ_VERSION "unknown"
-#endif
-
 #define bad_usage(...) swz_wrong_usage("swizzle-top", __VA_ARGS__)
 
 #define MOST_RATE 20000u
@@ -24,35 +20,15 @@
 #define MOST_ROUNDS 1000000000u
 
 /* clang-format off */
-static const char usage[] =
+static const char before[] =
 	"Usage: swizzle-top [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 	"       swizzle-top [OPTION]... -p PID\n"
 	"       swizzle-top [OPTION]...      choose one of the processes that run\n"
 	"Shows where a program spends its time while it runs. It takes samples; of a\n"
 	"program that runs under swizzle-run it shows exact counts and times.\n"
-	"\n"
-	"  -p, --pid PID            watch a process that runs already\n"
-	"  -b, --batch              print the most frequent back traces, no screen;\n"
-	"                           without a program: print the list of processes once\n"
-	"  -d, --delay SECONDS      length of a round, 0.1 to 86400 [1; -b: 5, a list 1]\n"
-	"  -o, --output FILE        the program's output goes to FILE [a temporary file\n"
-	"                           that is shown at the end]\n"
-	"  -n, --rounds N           end after N rounds [when the program ends]\n"
-	"      --min-percent N      -b: functions with at least N % of the hits [10]\n"
-	"      --backtrace-percent N\n"
-	"                           -b: back traces with at least N % of their\n"
-	"                           function's hits [15]\n"
-	"  -r, --rate HZ            samples a second of processor time, 1 to 20000\n"
-	"                           [1000; --engine pause: 100]\n"
-	"      --engine ENGINE      perf, the kernel takes samples; pause, the threads\n"
-	"                           are stopped for each [perf, if permitted]\n"
-	"      --samples            take samples even if it runs under swizzle-run\n"
-	"      --script             the functions of scripts alone, with the time of what\n"
-	"                           they call (key s)\n"
-	"      --follow             child processes, too [default]\n"
-	"      --no-follow          not child processes\n"
-	"  -V, --version            print the version and exit\n"
-	"  -h, --help               print this help and exit\n"
+	"\n";
+
+static const char after[] =
 	"\n"
 	"Keys: ? lists them. q leaves; what is watched goes on.\n"
 	"Exit status: 0, or the program's own if it has ended; 126 if it cannot be\n"
@@ -73,30 +49,8 @@ enum option {
 	SAMPLES,
 	SCRIPT,
 	FOLLOW,
-	NO_FOLLOW,
-	VERSION,
-	HELP
+	NO_FOLLOW
 };
-
-static const struct swz_known_option known[] = {
-	[PID] = {"pid", 'p', false},
-	[BATCH] = {"batch", 'b', true},
-	[DELAY] = {"delay", 'd', false},
-	[OUTPUT] = {"output", 'o', false},
-	[ROUNDS] = {"rounds", 'n', false},
-	[MIN_PERCENT] = {"min-percent", 0, false},
-	[BACK_PERCENT] = {"backtrace-percent", 0, false},
-	[RATE] = {"rate", 'r', false},
-	[ENGINE] = {"engine", 0, false},
-	[SAMPLES] = {"samples", 0, true},
-	[SCRIPT] = {"script", 0, true},
-	[FOLLOW] = {"follow", 0, true},
-	[NO_FOLLOW] = {"no-follow", 0, true},
-	[VERSION] = {"version", 'V', true},
-	[HELP] = {"help", 'h', true},
-};
-
-#define KNOWN (sizeof(known) / sizeof(known[0]))
 
 static uint64_t number(const char *as, const char *text, uint64_t least,
 		       uint64_t most, const char *of)
@@ -162,11 +116,12 @@ static enum swz_sample_engine engine(const char *as, const char *text)
 	bad_usage("option %s: unknown engine '%s'%s", as, text, advice);
 }
 
-static void set(void *context, size_t option, const char *as, const char *value)
+static void take(void *context, const struct swz_option *option, const char *as,
+		 const char *value)
 {
 	struct swz_top_options *o = context;
 
-	switch ((enum option)option) {
+	switch ((enum option)option->id) {
 	case PID:
 		o->sampling.pid = (int32_t)number(as, value, 1, MOST_PID,
 						  " (a process)");
@@ -206,19 +161,85 @@ static void set(void *context, size_t option, const char *as, const char *value)
 		break;
 	case FOLLOW:
 	case NO_FOLLOW:
-		o->sampling.follow = option == FOLLOW;
+		o->sampling.follow = option->id == FOLLOW;
 		break;
-	case VERSION:
-		swz_print_and_exit("swizzle-top " SWZ_VERSION "\n");
-	case HELP:
-		swz_print_and_exit(usage);
 	}
 }
 
-static const char *name_at(size_t index)
-{
-	return index < KNOWN ? known[index].name : NULL;
-}
+static const struct swz_option known[] = {
+	{.name = "pid",
+	 .letter = 'p',
+	 .value = "PID",
+	 .offer = "pids",
+	 .id = PID,
+	 .help = "watch a process that runs already"},
+	{.name = "batch",
+	 .letter = 'b',
+	 .id = BATCH,
+	 .help = "print the most frequent back traces, no screen|; without "
+		 "a program: print the list of processes once"},
+	{.name = "delay",
+	 .letter = 'd',
+	 .value = "SECONDS",
+	 .id = DELAY,
+	 .help = "length of a round|, 0.1 to 86400 [1; -b: 5, a list 1]"},
+	{.name = "output",
+	 .letter = 'o',
+	 .value = "FILE",
+	 .offer = "files",
+	 .id = OUTPUT,
+	 .help = "the program's output goes to FILE| [a temporary file "
+		 "that is shown at the end]"},
+	{.name = "rounds",
+	 .letter = 'n',
+	 .value = "N",
+	 .id = ROUNDS,
+	 .help = "end after N rounds| [when the program ends]"},
+	{.name = "min-percent",
+	 .value = "N",
+	 .id = MIN_PERCENT,
+	 .help = "-b: functions with at least N % of the hits| [10]"},
+	{.name = "backtrace-percent",
+	 .value = "N",
+	 .id = BACK_PERCENT,
+	 .help = "-b: back traces with at least N % of their function's "
+		 "hits [15]",
+	 .brief = "-b: back traces with at least N % of their function"},
+	{.name = "rate",
+	 .letter = 'r',
+	 .value = "HZ",
+	 .id = RATE,
+	 .help = "samples a second of processor time|, 1 to 20000 [1000; 100 "
+		 "with --engine pause]"},
+	{.name = "engine",
+	 .value = "ENGINE",
+	 .id = ENGINE,
+	 .words = engine_at,
+	 .help = "perf, the kernel takes samples; pause, the threads are "
+		 "stopped for each [perf, if permitted]",
+	 .brief = "who takes the samples"},
+	{.name = "samples",
+	 .id = SAMPLES,
+	 .help = "take samples even if it runs under swizzle-run"},
+	{.name = "script",
+	 .id = SCRIPT,
+	 .help = "the functions of scripts alone|, with the time of what "
+		 "they call (key s)"},
+	{.name = "follow",
+	 .id = FOLLOW,
+	 .help = "child processes, too| [default]"},
+	{.name = "no-follow", .id = NO_FOLLOW, .help = "not child processes"},
+	SWZ_OPTIONS_OF_ALL};
+
+const struct swz_option_table swz_top_option_table = {
+	.tool = "swizzle-top",
+	.before = before,
+	.after = after,
+	.options = known,
+	.column = 27,
+	.kind = SWZ_WORDS_PROGRAM,
+	.take = take,
+};
 
 static void check(const struct swz_top_options *o, bool percents)
 {
@@ -242,7 +263,7 @@ bool swz_top_wants_list(const struct swz_top_options *options)
 	return !*options->program && !options->sampling.pid;
 }
 
-struct swz_top_options swz_top_options_read(char **next)
+struct swz_top_options swz_top_options_read(char **argv)
 {
 	enum { NOT_GIVEN = 101 };
 	struct swz_top_options o = {
@@ -250,23 +271,8 @@ struct swz_top_options swz_top_options_read(char **next)
 		.back_percent = NOT_GIVEN,
 		.sampling = {.event = "cpu-clock", .follow = true},
 	};
-	const struct swz_known_options options = {
-		.tool = "swizzle-top",
-		.known = known,
-		.count = KNOWN,
-		.name_at = name_at,
-		.set = set,
-		.context = &o,
-	};
 
-	while (*next && (*next)[0] == '-' && (*next)[1]) {
-		const char *argument = *next++;
-
-		if (strcmp(argument, "--") == 0)
-			break;
-		swz_known_options_read(&options, argument, &next);
-	}
-	o.program = next;
+	o.program = swz_options_parse(&swz_top_option_table, argv, &o);
 	check(&o, o.min_percent != NOT_GIVEN || o.back_percent != NOT_GIVEN);
 	if (o.min_percent == NOT_GIVEN)
 		o.min_percent = 10;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "launch/sampling.h"
+#include "options/command_line.h"
 
 struct swz_top_options {
 	bool batch;
@@ -15,7 +16,7 @@ struct swz_top_options {
 	unsigned int min_percent;  /* of all hits */
 	unsigned int back_percent; /* of a function's hits */
 	bool only_samples;
-	bool script; /* functions of scripts alone */
+	bool script;                  /* functions of scripts alone */
 	struct swz_sampling sampling; /* pid 0: there is a program, or a list
 				       * of processes is to be shown */
 	const char *output;           /* of the program: a file; NULL */
@@ -23,7 +24,9 @@ struct swz_top_options {
 };
 
 /* Says what is wrong and exits, as it does for --help and --version. */
-struct swz_top_options swz_top_options_read(char **arguments);
+struct swz_top_options swz_top_options_read(char **argv);
+
+extern const struct swz_option_table swz_top_option_table;
 
 /* Neither a program nor a process was named. */
 bool swz_top_wants_list(const struct swz_top_options *options);

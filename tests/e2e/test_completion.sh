@@ -5,6 +5,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 SWTOP=$BUILD/bin/swizzle-top
 SWCTL=$BUILD/bin/swizzle-ctl
+SHARE=$BUILD/share
 need_built "$RUN" "$DUMP" "$SWTOP" "$LIBSWIZZLE"
 need zsh fish awk script
 more=/usr/share/bash-completion/bash_completion
@@ -24,7 +25,7 @@ bash_offers() { # WORD...
 		function=$(complete -p "${1##*/}" | sed "s/.*-F \([^ ]*\) .*/\1/")
 		$function 2>/dev/null
 		printf "%s\n" "${COMPREPLY[@]}"
-	' bash "$TOP/completions/bash/${1##*/}" "$@" | sort
+	' bash "$SHARE/bash-completion/completions/${1##*/}" "$@" | sort
 }
 
 # With the package bash-completion, which knows the programs' own completions.
@@ -42,7 +43,7 @@ bash_offers_more() { # WORD...
 		function=$(complete -p "$1" | sed "s/.*-F \([^ ]*\) .*/\1/")
 		$function "$1" "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}" 2>/dev/null
 		printf "%s\n" "${COMPREPLY[@]}"
-	' bash "$more" "$TOP/completions/bash" \
+	' bash "$more" "$SHARE/bash-completion/completions" \
 		"$@" | sort
 }
 
@@ -77,7 +78,7 @@ function zle-line-init {
 zle -N zle-line-init
 END
 mkfifo asked answers
-COMPLETIONS=$TOP/completions/zsh ZDOTDIR=$TMP/zsh \
+COMPLETIONS=$SHARE/zsh/site-functions ZDOTDIR=$TMP/zsh \
 	script -qec 'zsh -d -i' /dev/null </dev/null >terminal 2>&1 &
 exec 8<>asked 9<>answers
 
@@ -99,10 +100,10 @@ zsh_offers() { # LINE
 # order (--imports for --mo).
 fish_offers() { # LINE
 	LINE=$1 fish -c "
-		source $TOP/completions/fish/swizzle-run.fish
-		source $TOP/completions/fish/swizzle-dump.fish
-		source $TOP/completions/fish/swizzle-top.fish
-		source $TOP/completions/fish/swizzle-ctl.fish
+		source $SHARE/fish/vendor_completions.d/swizzle-run.fish
+		source $SHARE/fish/vendor_completions.d/swizzle-dump.fish
+		source $SHARE/fish/vendor_completions.d/swizzle-top.fish
+		source $SHARE/fish/vendor_completions.d/swizzle-ctl.fish
 		complete -C \$LINE" | cut -f1 | WORD=${1##* } awk 'index($0, ENVIRON["WORD"]) == 1' | sort
 }
 
@@ -111,7 +112,7 @@ fish_offers() { # LINE
 # Of the lines in FILE those for which fish does not offer NAME.
 fish_lacks() { # FILE NAME
 	FILE=$1 NAME=$2 fish -c "
-		source $TOP/completions/fish/swizzle-run.fish
+		source $SHARE/fish/vendor_completions.d/swizzle-run.fish
 		while read -l line
 			complete -C \$line | string match -q -r \"^\$NAME(\\t|\\$)\"
 			or echo \$line
@@ -120,7 +121,6 @@ fish_lacks() { # FILE NAME
 
 long_options() { # TOOL
 	"$1" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -e '--[a-z-]+'
-	[ "${1##*/}" != swizzle-dump ] || echo --no-embed # stands within a sentence
 }
 
 allowed() { # OPTION TOOL: as the tool says when it is given another value

@@ -42,6 +42,22 @@ assert_le "$(wc -l <"$TOP/README.md")" 200
 "$DUMP" --help >dump.options
 "$BUILD/bin/swizzle-top" --help >top.options
 "$BUILD/bin/swizzle-ctl" --help >ctl.options
+# --help is printed from the table by which the tool reads its command line.
+it "the manual has each tool's options, with values and without"
+for tool in run dump top ctl; do
+	sed -nE '/^  (-|    --)/ { s/^ +//; s/  .*//; s/[]=,[]/ /g; p; }' $tool.options >tags
+	awk '/^\.TP/ { getline; print }' "$TOP/man/swizzle-$tool.1" |
+		sed -n 's/\\-/-/g; s/\\f.//g; s/[]=",[]/ /g; s/\\//g; /^\.[A-Z]* -/p' >manual
+	for list in tags manual; do
+		awk '{ sub(/^\.[A-Z]+/, "")
+			value = / [A-Z]/ ? " VALUE" : ""
+			for (i = 1; i <= NF; i++)
+				if ($i ~ /^--?[a-zA-Z]/) print $i value }' $list | sort -u >$list.all
+	done
+	assert_ge "$(wc -l <tags.all)" 10 "options of swizzle-$tool"
+	assert_same tags.all manual.all
+done
+
 # The options that take an argument of their own: "-o, --output FILE".
 sed -n 's/^ *\(-[^ ]*\), \(--[^ =[]*\) [A-Z].*/\1 \2/p
 	s/^ *\(--\{0,1\}[A-Za-z-]*\) [A-Z].*/\1/p' run.options | tr ' ' '\n' >run.taking

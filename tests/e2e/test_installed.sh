@@ -102,9 +102,10 @@ done
 
 it 'completions for bash, zsh and fish'
 for tool in swizzle-run swizzle-dump swizzle-top swizzle-ctl; do
-	cmp "$prefix/share/bash-completion/completions/$tool" "$TOP/completions/bash/$tool"
-	cmp "$prefix/share/zsh/site-functions/_$tool" "$TOP/completions/zsh/_$tool"
-	cmp "$prefix/share/fish/vendor_completions.d/$tool.fish" "$TOP/completions/fish/$tool.fish"
+	for file in bash-completion/completions/"$tool" zsh/site-functions/_"$tool" \
+		fish/vendor_completions.d/"$tool.fish"; do
+		cmp "$prefix/share/$file" "$BUILD/share/$file"
+	done
 done >differences 2>&1
 assert_empty differences
 

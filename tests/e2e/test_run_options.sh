@@ -174,7 +174,7 @@ says() { # TEXT OPTION...
 says 'unknown option --mdoe; did you mean --mode?' --mdoe=trace
 says 'unknown option --zzzzz' --zzzzz
 assert_not_contains "$TMP/err" 'did you mean'
-says 'option --no could be several: --notrace, --no-follow, --no-cache, --no-summary' --no
+says 'option --no could be several: --no-wall, --notrace, --no-follow, --no-cache, --no-summary' --no
 says "unknown mode 'trce'; did you mean 'trace'? There are: profile, trace" -m trce
 says "unknown kind of timing 'often'. There are: exact, sampled" --timing often
 says "unknown value of --imports 'dlsmy'; did you mean 'dlsym'? There are: dlsym" --imports=dlsmy

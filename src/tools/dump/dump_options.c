@@ -144,9 +144,8 @@ static unsigned int takes(const struct swz_dump_options *options)
 static _Noreturn void not_taken(const struct swz_dump_options *options,
 				const char *option)
 {
-	swz_dump_complain("the format %s has no use for %s\n" SWZ_TRY_HELP,
-			  options->format->name, option);
-	exit(EXIT_USAGE);
+	swz_dump_bad_usage("the format %s has no use for %s",
+			   options->format->name, option);
 }
 
 #define LIST_BYTES 256
@@ -203,24 +202,22 @@ static void check_diff(const struct swz_dump_options *options)
 		exit(EXIT_USAGE);
 	}
 	if (!options->argument_count) {
-		swz_dump_complain("--diff needs two sides: --diff OLD NEW, or "
-				  "several runs of each, --diff OLD... -- "
-				  "NEW...");
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--diff needs two sides: --diff OLD NEW, or "
+				   "several runs of each, --diff OLD... -- "
+				   "NEW...");
 	}
 	/* "--diff old.* new.*" would compare one old run with all others */
 	if (options->argument_count > 1 && !options->sides_parted) {
-		swz_dump_complain("--diff of %zu profiles needs a -- between "
-				  "old and new: --diff OLD... -- NEW...",
-				  options->argument_count + options->old_count);
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--diff of %zu profiles needs a -- between "
+				   "old and new: --diff OLD... -- NEW...",
+				   options->argument_count +
+					   options->old_count);
 	}
 	if (options->table.sort == SWZ_SORT_MIN ||
 	    options->table.sort == SWZ_SORT_MAX ||
 	    options->table.sort == SWZ_SORT_WAITING) {
-		swz_dump_complain("--diff is not sorted by min, max or "
-				  "waiting\n" SWZ_TRY_HELP);
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--diff is not sorted by min, max or "
+				   "waiting");
 	}
 	if (options->threads.count) {
 		swz_dump_complain("--diff has no use for --tid, as other "
@@ -278,9 +275,8 @@ static void check_by(struct swz_dump_options *options)
 		problem = "this sort key";
 	if (!problem)
 		return;
-	swz_dump_complain("--by %s has no use for %s", swz_by_name(options->by),
-			  problem);
-	exit(EXIT_USAGE);
+	swz_dump_bad_usage("--by %s has no use for %s",
+			   swz_by_name(options->by), problem);
 }
 
 static void check_apart(const struct swz_dump_options *options)
@@ -293,15 +289,14 @@ static void check_apart(const struct swz_dump_options *options)
 	if (!options->format->invocations)
 		not_taken(options, "--file-per-invocation");
 	if (other) {
-		swz_dump_complain("--file-per-invocation has no use for "
-				  "%s\n" SWZ_TRY_HELP,
-				  other);
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--file-per-invocation has no use for "
+				   "%s",
+				   other);
 	}
 	if (!options->view.only.count) {
-		swz_dump_complain("--file-per-invocation needs -F FUNCTION: of "
-				  "its calls each gets a file");
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage(
+			"--file-per-invocation needs -F FUNCTION: of "
+			"its calls each gets a file");
 	}
 	if (options->output && strcmp(options->output, "-") == 0)
 		swz_dump_bad_usage("--file-per-invocation writes several "
@@ -342,11 +337,10 @@ static void check_since(const struct swz_dump_options *options)
 	if (options->format->file)
 		not_taken(options, "--since");
 	if (options->old || options->from.given || options->in_place) {
-		swz_dump_complain("--since has no use for %s\n" SWZ_TRY_HELP,
-				  options->old        ? "--diff"
-				  : options->in_place ? "--embed"
-						      : "--from");
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--since has no use for %s",
+				   options->old        ? "--diff"
+				   : options->in_place ? "--embed"
+						       : "--from");
 	}
 }
 
@@ -359,10 +353,9 @@ static void check_times(const struct swz_dump_options *options)
 	if (!options->format->section && what == options->format->name)
 		swz_dump_complain("the format %s has no use for --times", what);
 	else
-		swz_dump_complain("--times has no use for %s: only sums over "
-				  "all threads are known of both runs",
-				  what);
-	exit(EXIT_USAGE);
+		swz_dump_bad_usage("--times has no use for %s: only sums over "
+				   "all threads are known of both runs",
+				   what);
 }
 
 /* What compresses its file itself is not called as if it did so in another way.
@@ -375,12 +368,11 @@ static void check_name(const struct swz_dump_options *options)
 	if (named == SWZ_PLAIN || !(format->takes & SWZ_COMPRESSES) ||
 	    (format->suffix && swz_compression_of(format->suffix) == named))
 		return;
-	swz_dump_complain("the format %s is not compressed by the name of its "
-			  "file: '%s' would be no such file. Leave the %s "
-			  "out\n" SWZ_TRY_HELP,
-			  format->name, options->output,
-			  strrchr(options->output, '.'));
-	exit(EXIT_USAGE);
+	swz_dump_bad_usage("the format %s is not compressed by the name of its "
+			   "file: '%s' would be no such file. Leave the %s "
+			   "out",
+			   format->name, options->output,
+			   strrchr(options->output, '.'));
 }
 
 /* All are known, the format too. */
@@ -425,9 +417,8 @@ static void dump_check_options(struct swz_dump_options *options)
 		check_by(options);
 	if (options->calls.blame &&
 	    (options->at.given || options->calls.of.count)) {
-		swz_dump_complain("--blame has no use for %s\n" SWZ_TRY_HELP,
-				  options->at.given ? "--at" : "--calls-of");
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--blame has no use for %s",
+				   options->at.given ? "--at" : "--calls-of");
 	}
 	if (options->calls.apart)
 		check_apart(options);
@@ -440,9 +431,8 @@ static void dump_check_options(struct swz_dump_options *options)
 	if (options->old)
 		check_diff(options);
 	else if (options->fail_above >= 0) {
-		swz_dump_complain("--fail-above is for comparisons: --diff "
-				  "OLD... -- NEW...");
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--fail-above is for comparisons: --diff "
+				   "OLD... -- NEW...");
 	}
 	if (format->file && options->process_count)
 		not_taken(options, "--process");
@@ -467,11 +457,11 @@ static void dump_choose_pushed(struct swz_dump_options *options)
 
 	if (options->output || options->old || options->merge_into ||
 	    (options->format && strcmp(options->format->name, name) != 0)) {
-		swz_dump_complain("--push to this URL sends the format %s, and "
-				  "has no use for -o, --diff, --merge-into and "
-				  "other formats\n" SWZ_TRY_HELP,
-				  name);
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage(
+			"--push to this URL sends the format %s, and "
+			"has no use for -o, --diff, --merge-into and "
+			"other formats",
+			name);
 	}
 	options->format = swz_format_find(name);
 }
@@ -482,17 +472,15 @@ static void dump_check_merge(const struct swz_dump_options *options)
 	if (options->format || options->output || options->old ||
 	    options->times || options->given || options->since ||
 	    !swz_view_is_whole(&options->view)) {
-		swz_dump_complain("--merge-into has no use for options that "
-				  "choose, sort or write: use them when you "
-				  "read %s\n" SWZ_TRY_HELP,
-				  options->merge_into);
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--merge-into has no use for options that "
+				   "choose, sort or write: use them when you "
+				   "read %s",
+				   options->merge_into);
 	}
 	if (!options->argument_count) {
-		swz_dump_complain("--merge-into %s: no profiles are given "
-				  "that are to be added to it\n" SWZ_TRY_HELP,
-				  options->merge_into);
-		exit(EXIT_USAGE);
+		swz_dump_bad_usage("--merge-into %s: no profiles are given "
+				   "that are to be added to it",
+				   options->merge_into);
 	}
 }
 
@@ -558,10 +546,6 @@ static void dump_set_style(struct swz_dump_options *options)
 
 /* Each value is checked as it is read. */
 
-#ifndef SWZ_VERSION
-#define SWZ_VERSION "unknown"
-#endif
-
 static _Noreturn void bad_directory(const char *as, const char *value)
 {
 	swz_dump_bad_usage("option %s: '%s': %s", as, value, strerror(errno));
@@ -593,19 +577,19 @@ static void add_pattern(struct swz_patterns *patterns, const char *as,
 	swz_patterns_add(patterns, not_empty(as, pattern, "pattern"));
 }
 
-/* What getopt_long() returns for an argument that is no option. */
-#define IN_ORDER 1
-
 static void add_argument(char ***list, size_t *count, const char *argument)
 {
 	*list = swz_reallocate(*list, *count + 1, sizeof(**list));
 	(*list)[(*count)++] = (char *)(uintptr_t)argument;
 }
 
-static void take_option(struct swz_dump_options *options, int option,
+static void take_option(void *context, const struct swz_option *option,
 			const char *as, const char *value)
 {
-	switch (option) {
+	struct swz_dump_options *options = context;
+
+	options->given |= option->group;
+	switch (option->id ? option->id : option->letter) {
 	case 'f':
 		options->format = swz_dump_parse_format(as, value);
 		break;
@@ -634,12 +618,6 @@ static void take_option(struct swz_dump_options *options, int option,
 	case 'q':
 		options->quiet = true;
 		break;
-	case 'V':
-		puts("swizzle-dump " SWZ_VERSION);
-		swz_dump_finish_printing();
-	case 'h':
-		fputs(swz_dump_usage_text, stdout);
-		swz_dump_finish_printing();
 	case OPTION_THREAD_PARTS:
 		options->thread_parts = true;
 		break;
@@ -705,10 +683,6 @@ static void take_option(struct swz_dump_options *options, int option,
 		break;
 	case OPTION_FAIL_ABOVE:
 		options->fail_above = swz_dump_parse_percent(as, value);
-		break;
-	case IN_ORDER:
-		add_argument(&options->arguments, &options->argument_count,
-			     value);
 		break;
 	case OPTION_BY:
 		swz_dump_parse_by(options, as, value);
@@ -785,11 +759,22 @@ static void take_option(struct swz_dump_options *options, int option,
 	}
 }
 
-/* Of "--diff OLD... -- NEW..." those before the "--" are old ones. */
-static void part_sides(struct swz_dump_options *options)
+static int take_word(void *context, char **words)
 {
+	struct swz_dump_options *options = context;
+
+	add_argument(&options->arguments, &options->argument_count, words[0]);
+	return 1;
+}
+
+/* --diff OLD... -- NEW...: the profiles before the "--" are old ones. */
+static void part_sides(void *context)
+{
+	struct swz_dump_options *options = context;
 	size_t i;
 
+	if (!options->old)
+		return;
 	for (i = 0; i < options->argument_count; i++)
 		add_argument(&options->old, &options->old_count,
 			     options->arguments[i]);
@@ -836,11 +821,24 @@ static void read_config(struct swz_dump_options *options)
 	swz_rules_begin(options->view.rules, &options->config);
 }
 
-void swz_dump_parse_options(struct swz_dump_options *options, int argc,
-			    char **argv)
-{
-	int option, at = optind, index = -1;
+const struct swz_option_table swz_dump_option_table = {
+	.tool = "swizzle-dump",
+	.before = "Usage: swizzle-dump [options] [FILE|DIR...]\n"
+		  "Convert swizzle profiles; several are merged. Default: the "
+		  "newest\n"
+		  "swizzle.out.* in the working directory.\n"
+		  "\n",
+	.after = "",
+	.options = swz_dump_option_list,
+	.column = 25,
+	.kind = SWZ_WORDS_FILES,
+	.take = take_option,
+	.word = take_word,
+	.dashes = part_sides,
+};
 
+void swz_dump_parse_options(struct swz_dump_options *options, char **argv)
+{
 	*options = (struct swz_dump_options){
 		.compensate = true,
 		.embed = true,
@@ -849,23 +847,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 		.pager = true,
 		.table = {.percent_limit = -1},
 	};
-	opterr = 0; /* swz_dump_bad_option says it */
-	while ((option = getopt_long(argc, argv, SWZ_DUMP_SHORT_OPTIONS,
-				     swz_dump_long_options, &index)) != -1) {
-		char as[32];
-
-		if (option == '?' || option == ':')
-			swz_dump_bad_option(option, argv[optind - 1]);
-		if (index < 0)
-			snprintf(as, sizeof(as), "-%c", option);
-		else
-			snprintf(as, sizeof(as), "--%s",
-				 swz_dump_long_options[index].name);
-		take_option(options, option, as, optarg);
-		index = -1;
-		options->given |= swz_dump_format_option(option);
-		at = optind;
-	}
+	swz_options_parse(&swz_dump_option_table, argv, options);
 	if (!options->quiet)
 		swz_variables_check(swz_variables_of_dump, true);
 	/* without a format: the profile itself is what gets the names */
@@ -878,11 +860,6 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 		swz_dump_bad_usage("--embed without -f adds to the profile "
 				   "itself and has no use for -o '%s'",
 				   options->output);
-	if (options->old && at < argc && strcmp(argv[at], "--") == 0)
-		part_sides(options);
-	for (; optind < argc; optind++)
-		add_argument(&options->arguments, &options->argument_count,
-			     argv[optind]);
 	if (options->merge_into)
 		dump_check_merge(options);
 	if (options->push)

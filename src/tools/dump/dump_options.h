@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "util/figures.h"
+#include "options/command_line.h"
 #include "profile/file/inputs.h"
 #include "profile/formats/calls/calls.h"
 #include "profile/formats/calls/rings.h"
@@ -89,8 +90,9 @@ struct swz_dump_options {
 
 /* Reads the command line into *options, which is whole after that. Ends the
  * program where the command line is wrong or asks for nothing but a text. */
-void swz_dump_parse_options(struct swz_dump_options *options, int argc,
-			    char **argv);
+void swz_dump_parse_options(struct swz_dump_options *options, char **argv);
+
+extern const struct swz_option_table swz_dump_option_table;
 void swz_dump_free_options(struct swz_dump_options *options);
 
 /* Whether a thread is one of those that are asked for. */

@@ -1,7 +1,6 @@
 #include "tools/dump/option_table.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,124 +12,6 @@
 #include "options/command_line.h"
 #include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
-
-/* --- help ---------------------------------------------------------------- */
-
-/* clang-format off */
-const char swz_dump_usage_text[] =
-	"Usage: swizzle-dump [options] [FILE|DIR...]\n"
-	"Convert swizzle profiles; several are merged. Default: the newest\n"
-	"swizzle.out.* in the working directory.\n"
-	"\n"
-	"  -f, --format FORMAT    table (default on a terminal), callgrind (default\n"
-	"                         elsewhere), tree, html, ...; 'help' lists them\n"
-	"  -o, --output FILE      '-' is standard output. Default: callgrind writes\n"
-	"                         callgrind.out.PID, most others standard output\n"
-	"      --by KEY           table, text, csv, json: a row for each function,\n"
-	"                         module, process, thread, file or line; rank: how\n"
-	"                         functions differ between the ranks of a parallel\n"
-	"                         program; KEY,thread KEY,process KEY,rank: a column\n"
-	"                         for each thread, process or rank\n"
-	"      --merge-into FILE  add the profiles to FILE, which becomes the sum of all\n"
-	"                         that were ever added; each is added once\n"
-	"      --thread-parts     one part (table, tree, ...) per thread\n"
-	"      --separate-threads one file (or table) per thread\n"
-	"      --push URL         send the profiles to a server: .../ingest (Pyroscope),\n"
-	"                         .../writeraw (Parca), or others (OTLP, by default\n"
-	"                         /v1development/profiles)\n"
-	"      --process PROCESS  only the profiles of processes with this name, path or\n"
-	"                         number (* ? []); may be repeated\n"
-	"      --tid THREAD       only the threads with this id, or a name that\n"
-	"                         matches (* ? []); may be repeated\n"
-	"      --from TIME        trace: only from this time on: seconds since the start\n"
-	"                         (0.25), or percent (25%)\n"
-	"      --to TIME          trace: only up to this time\n"
-	"      --since SNAPSHOT   only what happened after this snapshot (swizzle-ctl)\n"
-	"      --no-compensate    do not subtract the cost of the hooks\n"
-	"      --demangle=HOW     no, simple (default; without parameters) or full\n"
-	"      --config FILE      which calls are shown, and how: see\n"
-	"                         docs/config.md [~/.config/swizzle/config,\n"
-	"                         then ./.swizzle]\n"
-	"  -F, --filter PATTERN   only functions that match, and what they call; in\n"
-	"                         tables only rows that match; tree: callers and\n"
-	"                         callees of those that match\n"
-	"  -N, --notrace PATTERN  not the functions that match, nor what they call\n"
-	"  -H, --hide PATTERN     not the functions that match; what they call stays\n"
-	"  -C, --caller PATTERN   only the functions that match, and the paths that\n"
-	"                         lead to them\n"
-	"                         (!PATTERN in these four takes away what matches)\n"
-	"      --script           only functions of scripts; the time of the others is\n"
-	"                         that of the script's function that called them\n"
-	"  -t, --min-time TIME    events of a trace: no calls shorter than TIME\n"
-	"                         (10us, 2ms), nor what they call\n"
-	"  -D, --depth N          events of a trace, calls: only the first N levels\n"
-	"      --max-depth N      the same\n"
-	"      --sample-events N  events of a trace: one call of N, with the calls\n"
-	"                         around it\n"
-	"      --at TIME          calls: the stacks at this moment (as --from)\n"
-	"      --blame            calls: for each error the call that returned it first,\n"
-	"                         and the callers that handed it on\n"
-	"      --calls-of PATTERN calls: the single calls of these functions, the\n"
-	"                         longest first (-s start: the earliest), and how\n"
-	"                         their times are spread\n"
-	"      --file-per-invocation\n"
-	"                         calls, calls-html: a file for each call of the\n"
-	"                         functions of -F (at most -n, 1000) and an index, in\n"
-	"                         the folder that -o names\n"
-	"      --ring-clock CLOCK rings: clockwise is time (default), or calls: one\n"
-	"                         tick for each\n"
-	"      --ring-paths PATHS rings: colour by the callees (default) or by the\n"
-	"                         arguments of a call\n"
-	"  -n N                   tables, tree: at most N rows (0: all; table and\n"
-	"                         --calls-of: 25); calls-html: calls (500000)\n"
-	"  -s, --sort KEY         tables, tree: sort by self (cpu), incl, waiting, calls,\n"
-	"                         name, min or max (--calls-of: incl or start)\n"
-	"      --percent-limit P  leave out rows below P percent\n"
-	"      --bottom-up        tree: each function with its callers\n"
-	"      --embed            add the names and source lines that FILE needs to\n"
-	"                         FILE, for other machines and later; an archive has\n"
-	"                         them unless --no-embed is given\n"
-	"      --debug-dir DIR    look for separate debug files in DIR, too; may be\n"
-	"                         repeated\n"
-	"      --symfs DIR        look for programs and libraries below DIR\n"
-	"      --no-source        html: leave the text of source files out\n"
-	"      --color=WHEN       auto (default: on a terminal, unless NO_COLOR is set),\n"
-	"                         always or never\n"
-	"      --no-pager         print long tables as they are, not through\n"
-	"                         SWIZZLE_PAGER, PAGER or less\n"
-	"      --diff OLD NEW     compare two profiles (files or directories)\n"
-	"      --diff OLD... -- NEW...\n"
-	"                         compare several runs of each, and tell changes from\n"
-	"                         noise; for text (the default then), table, tree,\n"
-	"                         csv, json, folded, callgrind, pprof, dot, html\n"
-	"      --fail-above P     with --diff: status 1 if the total or a function has\n"
-	"                         become slower by more than P percent, beyond the\n"
-	"                         noise\n"
-	"      --times SAMPLES    take the times from SAMPLES, a profile of the same\n"
-	"                         command by swizzle-run -m sample; counts are\n"
-	"                         those of FILE\n"
-	"      --no-times         of a run with -m both: show the times that were\n"
-	"                         recorded with the counts\n"
-	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS for debug\n"
-	"                         information\n"
-	"  -q, --quiet            no warnings\n"
-	"  -V, --version\n"
-	"  -h, --help\n";
-
-/* clang-format on */
-
-_Noreturn void swz_dump_bad_usage(const char *format, ...)
-{
-	va_list arguments;
-	char *text = NULL;
-
-	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
-	va_end(arguments);
-	swz_dump_complain("%s\n" SWZ_TRY_HELP, text ? text : "no memory");
-	exit(EXIT_USAGE);
-}
 
 static _Noreturn void dump_wrong_value(const char *as, const char *value,
 				       const char *wanted)
@@ -147,15 +28,6 @@ static _Noreturn void dump_unknown_word(const char *as, const char *what,
 	swz_word_advice(at, value, advice);
 	swz_dump_bad_usage("option %s: unknown %s '%s'%s", as, what, value,
 			   advice);
-}
-
-_Noreturn void swz_dump_finish_printing(void)
-{
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		swz_dump_complain("standard output: %s", strerror(errno));
-		exit(EXIT_INPUT);
-	}
-	exit(EXIT_OK);
 }
 
 /* --- values of options --------------------------------------------------- */
@@ -186,7 +58,7 @@ const struct swz_format *swz_dump_parse_format(const char *as, const char *name)
 
 	if (strcmp(name, "help") == 0) {
 		swz_formats_list(stdout);
-		swz_dump_finish_printing();
+		swz_finish_printing();
 	}
 	if (!format)
 		dump_unknown_word(as, "format", name, format_at);
@@ -421,149 +293,285 @@ void swz_dump_parse_by(struct swz_dump_options *options, const char *as,
 
 /* --- options ------------------------------------------------------------- */
 
-const struct option swz_dump_long_options[] = {
-	{"format", required_argument, NULL, 'f'},
-	{"output", required_argument, NULL, 'o'},
-	{"thread-parts", no_argument, NULL, OPTION_THREAD_PARTS},
-	{"separate-threads", no_argument, NULL, OPTION_SEPARATE_THREADS},
-	{"no-compensate", no_argument, NULL, OPTION_NO_COMPENSATE},
-	{"demangle", required_argument, NULL, OPTION_DEMANGLE},
-	{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
-	{"filter", required_argument, NULL, 'F'},
-	{"caller", required_argument, NULL, 'C'},
-	{"notrace", required_argument, NULL, 'N'},
-	{"hide", required_argument, NULL, 'H'},
-	{"bottom-up", no_argument, NULL, OPTION_BOTTOM_UP},
-	{"tid", required_argument, NULL, OPTION_TID},
-	{"from", required_argument, NULL, OPTION_FROM},
-	{"since", required_argument, NULL, OPTION_SINCE},
-	{"to", required_argument, NULL, OPTION_TO},
-	{"min-time", required_argument, NULL, 't'},
-	{"depth", required_argument, NULL, 'D'},
-	{"max-depth", required_argument, NULL, 'D'},
-	{"sample-events", required_argument, NULL, OPTION_SAMPLE_EVENTS},
-	{"at", required_argument, NULL, OPTION_AT},
-	{"blame", no_argument, NULL, OPTION_BLAME},
-	{"calls-of", required_argument, NULL, OPTION_CALLS_OF},
-	{"file-per-invocation", no_argument, NULL, OPTION_APART},
-	{"ring-clock", required_argument, NULL, OPTION_RING_CLOCK},
-	{"ring-paths", required_argument, NULL, OPTION_RING_PATHS},
-	{"diff", required_argument, NULL, OPTION_DIFF},
-	{"embed", no_argument, NULL, OPTION_EMBED},
-	{"no-embed", no_argument, NULL, OPTION_NO_EMBED},
-	{"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
-	{"symfs", required_argument, NULL, OPTION_SYMFS},
-	{"by", required_argument, NULL, OPTION_BY},
-	{"merge-into", required_argument, NULL, OPTION_MERGE_INTO},
-	{"process", required_argument, NULL, OPTION_PROCESS},
-	{"push", required_argument, NULL, OPTION_PUSH},
-	{"times", required_argument, NULL, OPTION_TIMES},
-	{"no-times", no_argument, NULL, OPTION_NO_TIMES},
-	{"script", no_argument, NULL, OPTION_SCRIPT},
-	{"config", required_argument, NULL, OPTION_CONFIG},
-	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
-	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
-	{"color", optional_argument, NULL, OPTION_COLOUR},
-	{"no-pager", no_argument, NULL, OPTION_NO_PAGER},
-	{"no-source", no_argument, NULL, OPTION_NO_SOURCE},
-	{"sort", required_argument, NULL, 's'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"version", no_argument, NULL, 'V'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0}};
-
-static const char *option_at(size_t index)
-{
-	return index < COUNT(swz_dump_long_options)
-		       ? swz_dump_long_options[index].name
-		       : NULL;
-}
-
-/* Whether getopt_long means a long option by VALUE; letters that are unknown
- * are none's. */
-static bool is_of_long_option(int value)
-{
-	size_t i;
-
-	for (i = 0; swz_dump_long_options[i].name; i++)
-		if (swz_dump_long_options[i].val == value)
-			return true;
-	return false;
-}
-
-_Noreturn void swz_dump_bad_option(int found, const char *argument)
-{
-	const char *problem = found == ':' ? "needs a value" : "takes no value";
-	char text[SWZ_ADVICE_BYTES];
-	int option;
-
-	if (found == '?' && optopt && !is_of_long_option(optopt)) {
-		snprintf(text, sizeof(text), "unknown option -%c", optopt);
-	} else if (!optopt) {
-		swz_option_complaint(option_at, argument, text);
-	} else if (strncmp(argument, "--", 2) == 0) {
-		option = swz_word_find(option_at, argument + 2,
-				       strcspn(argument + 2, "="));
-		snprintf(text, sizeof(text), "option --%s %s",
-			 swz_dump_long_options[option].name, problem);
-	} else {
-		snprintf(text, sizeof(text), "option -%c %s", optopt, problem);
-	}
-	swz_dump_complain("%s\n" SWZ_TRY_HELP, text);
-	exit(EXIT_USAGE);
-}
-
-unsigned int swz_dump_format_option(int option)
-{
-	switch (option) {
-	case 'n':
-		return SWZ_TAKES_ROWS;
-	case 's':
-		return SWZ_TAKES_SORT;
-	case OPTION_PERCENT_LIMIT:
-		return SWZ_TAKES_LIMIT;
-	case OPTION_BOTTOM_UP:
-		return SWZ_TAKES_BOTTOM_UP;
-	case OPTION_NO_SOURCE:
-		return SWZ_TAKES_SOURCE;
-	case OPTION_TID:
-		return GIVEN_TID;
-	case OPTION_FROM:
-	case OPTION_TO:
-		return GIVEN_RANGE;
-	case OPTION_THREAD_PARTS:
-		return GIVEN_THREAD_PARTS;
-	case OPTION_SEPARATE_THREADS:
-		return GIVEN_SEPARATE_THREADS;
-	case OPTION_NO_COMPENSATE:
-		return GIVEN_NO_COMPENSATE;
-	case OPTION_DEMANGLE:
-		return GIVEN_DEMANGLE;
-	case OPTION_EMBED:
-		return GIVEN_EMBED;
-	case OPTION_NO_EMBED:
-		return GIVEN_NO_EMBED;
-	case OPTION_DEBUG_DIR:
-		return GIVEN_DEBUG_DIR;
-	case OPTION_SYMFS:
-		return GIVEN_SYMFS;
-	case OPTION_BY:
-		return GIVEN_BY;
-	case 'D':
-		return GIVEN_DEPTH;
-	case 't':
-	case OPTION_SAMPLE_EVENTS:
-		return GIVEN_LIMITS;
-	case OPTION_AT:
-		return SWZ_TAKES_CALLS;
-	case OPTION_BLAME:
-		return GIVEN_BLAME;
-	case OPTION_CALLS_OF:
-		return GIVEN_CALLS_OF;
-	case OPTION_RING_CLOCK:
-	case OPTION_RING_PATHS:
-		return SWZ_TAKES_RINGS;
-	default:
-		return 0;
-	}
-}
+const struct swz_option swz_dump_option_list[] = {
+	{.name = "format",
+	 .letter = 'f',
+	 .value = "FORMAT",
+	 .offer = "formats",
+	 .help = "table (default on a terminal), callgrind (default "
+		 "elsewhere), tree, html, ...; 'help' lists them",
+	 .brief = "output format"},
+	{.name = "output",
+	 .letter = 'o',
+	 .value = "FILE",
+	 .offer = "files",
+	 .help = "'-' is standard output. Default: callgrind writes "
+		 "callgrind.out.PID, most others standard output",
+	 .brief = "write to FILE"},
+	{.name = "by",
+	 .value = "KEY",
+	 .offer = "keys",
+	 .id = OPTION_BY,
+	 .group = GIVEN_BY,
+	 .help = "table, text, csv, json: a row for each function, module, "
+		 "process, thread, file or line; rank: how functions "
+		 "differ between the ranks of a parallel program; "
+		 "KEY,thread KEY,process KEY,rank: a column for each "
+		 "thread, process or rank",
+	 .brief = "what each row is"},
+	{.name = "merge-into",
+	 .value = "FILE",
+	 .offer = "files",
+	 .id = OPTION_MERGE_INTO,
+	 .help = "add the profiles to FILE|, which becomes the sum of all "
+		 "that were ever added; each is added once"},
+	{.name = "thread-parts",
+	 .id = OPTION_THREAD_PARTS,
+	 .group = GIVEN_THREAD_PARTS,
+	 .help = "one part (table, tree, ...) per thread"},
+	{.name = "separate-threads",
+	 .id = OPTION_SEPARATE_THREADS,
+	 .group = GIVEN_SEPARATE_THREADS,
+	 .help = "one file (or table) per thread"},
+	{.name = "push",
+	 .value = "URL",
+	 .id = OPTION_PUSH,
+	 .help = "send the profiles to a server|: .../ingest (Pyroscope), "
+		 ".../writeraw (Parca), or others (OTLP, by default "
+		 "/v1development/profiles)"},
+	{.name = "process",
+	 .value = "PROCESS",
+	 .repeats = true,
+	 .offer = "processes",
+	 .id = OPTION_PROCESS,
+	 .help = "only the profiles of processes with this name, path or "
+		 "number (* ? []); may be repeated",
+	 .brief = "only the profiles of these processes"},
+	{.name = "tid",
+	 .value = "THREAD",
+	 .repeats = true,
+	 .offer = "threads",
+	 .id = OPTION_TID,
+	 .group = GIVEN_TID,
+	 .help = "only the threads with this id|, or a name that matches "
+		 "(* ? []); may be repeated"},
+	{.name = "from",
+	 .value = "TIME",
+	 .id = OPTION_FROM,
+	 .group = GIVEN_RANGE,
+	 .help = "trace: only from this time on|: seconds since the start "
+		 "(0.25), or percent (25%)"},
+	{.name = "to",
+	 .value = "TIME",
+	 .id = OPTION_TO,
+	 .group = GIVEN_RANGE,
+	 .help = "trace: only up to this time"},
+	{.name = "since",
+	 .value = "SNAPSHOT",
+	 .offer = "files",
+	 .id = OPTION_SINCE,
+	 .help = "only what happened after this snapshot| (swizzle-ctl)"},
+	{.name = "no-compensate",
+	 .id = OPTION_NO_COMPENSATE,
+	 .group = GIVEN_NO_COMPENSATE,
+	 .help = "do not subtract the cost of the hooks"},
+	{.name = "demangle",
+	 .value = "HOW",
+	 .words = demangle_at,
+	 .id = OPTION_DEMANGLE,
+	 .group = GIVEN_DEMANGLE,
+	 .help = "no, simple (default; without parameters) or full",
+	 .brief = "how to show names of C++ and Rust"},
+	{.name = "config",
+	 .value = "FILE",
+	 .offer = "files",
+	 .id = OPTION_CONFIG,
+	 .help = "which calls are shown, and how|: see docs/config.md "
+		 "[~/.config/swizzle/config, then ./.swizzle]"},
+	{.name = "filter",
+	 .letter = 'F',
+	 .value = "PATTERN",
+	 .repeats = true,
+	 .help = "only functions that match, and what they call|; in "
+		 "tables only rows that match; tree: callers and callees "
+		 "of those that match"},
+	{.name = "notrace",
+	 .letter = 'N',
+	 .value = "PATTERN",
+	 .repeats = true,
+	 .help = "not the functions that match, nor what they call"},
+	{.name = "hide",
+	 .letter = 'H',
+	 .value = "PATTERN",
+	 .repeats = true,
+	 .help = "not the functions that match|; what they call stays"},
+	{.name = "caller",
+	 .letter = 'C',
+	 .value = "PATTERN",
+	 .repeats = true,
+	 .help = "only the functions that match, and the paths that lead "
+		 "to them| (!PATTERN in these four takes away what matches)"},
+	{.name = "script",
+	 .id = OPTION_SCRIPT,
+	 .help = "only functions of scripts|; the time of the others is "
+		 "that of the script's function that called them"},
+	{.name = "min-time",
+	 .letter = 't',
+	 .value = "TIME",
+	 .group = GIVEN_LIMITS,
+	 .help = "events of a trace: no calls shorter than TIME| (10us, "
+		 "2ms), nor what they call"},
+	{.name = "depth",
+	 .letter = 'D',
+	 .value = "N",
+	 .group = GIVEN_DEPTH,
+	 .help = "events of a trace, calls: only the first N levels"},
+	{.name = "max-depth",
+	 .value = "N",
+	 .id = 'D',
+	 .group = GIVEN_DEPTH,
+	 .help = "the same",
+	 .brief = "the same as --depth"},
+	{.name = "sample-events",
+	 .value = "N",
+	 .id = OPTION_SAMPLE_EVENTS,
+	 .group = GIVEN_LIMITS,
+	 .help = "events of a trace: one call of N|, with the calls around "
+		 "it"},
+	{.name = "at",
+	 .value = "TIME",
+	 .id = OPTION_AT,
+	 .group = SWZ_TAKES_CALLS,
+	 .help = "calls: the stacks at this moment| (as --from)"},
+	{.name = "blame",
+	 .id = OPTION_BLAME,
+	 .group = GIVEN_BLAME,
+	 .help = "calls: for each error the call that returned it first|, "
+		 "and the callers that handed it on"},
+	{.name = "calls-of",
+	 .value = "PATTERN",
+	 .repeats = true,
+	 .id = OPTION_CALLS_OF,
+	 .group = GIVEN_CALLS_OF,
+	 .help = "calls: the single calls of these functions|, the longest "
+		 "first (-s start: the earliest), and how their times are "
+		 "spread"},
+	{.name = "file-per-invocation",
+	 .id = OPTION_APART,
+	 .help = "calls, calls-html: a file for each call of the functions "
+		 "of -F (at most -n, 1000) and an index, in the folder "
+		 "that -o names",
+	 .brief = "calls: a file for each call of the functions of -F"},
+	{.name = "ring-clock",
+	 .value = "CLOCK",
+	 .words = clock_at,
+	 .id = OPTION_RING_CLOCK,
+	 .group = SWZ_TAKES_RINGS,
+	 .help = "rings: clockwise is time (default), or calls: one tick "
+		 "for each",
+	 .brief = "rings: what runs clockwise"},
+	{.name = "ring-paths",
+	 .value = "PATHS",
+	 .words = paths_at,
+	 .id = OPTION_RING_PATHS,
+	 .group = SWZ_TAKES_RINGS,
+	 .help = "rings: colour by the callees (default) or by the "
+		 "arguments of a call",
+	 .brief = "rings: what makes the colours"},
+	{.letter = 'n',
+	 .value = "N",
+	 .group = SWZ_TAKES_ROWS,
+	 .help = "tables, tree: at most N rows| (0: all; table and "
+		 "--calls-of: 25); calls-html: calls (500000)"},
+	{.name = "sort",
+	 .letter = 's',
+	 .value = "KEY",
+	 .words = sort_key_at,
+	 .group = SWZ_TAKES_SORT,
+	 .help = "tables, tree: sort by self (cpu), incl, waiting, calls, "
+		 "name, min or max (--calls-of: incl or start)",
+	 .brief = "tables, tree: sort by this"},
+	{.name = "percent-limit",
+	 .value = "P",
+	 .id = OPTION_PERCENT_LIMIT,
+	 .group = SWZ_TAKES_LIMIT,
+	 .help = "leave out rows below P percent"},
+	{.name = "bottom-up",
+	 .id = OPTION_BOTTOM_UP,
+	 .group = SWZ_TAKES_BOTTOM_UP,
+	 .help = "tree: each function with its callers"},
+	{.name = "embed",
+	 .id = OPTION_EMBED,
+	 .group = GIVEN_EMBED,
+	 .help = "add the names and source lines that FILE needs to FILE|, "
+		 "for other machines and later"},
+	{.name = "no-embed",
+	 .id = OPTION_NO_EMBED,
+	 .group = GIVEN_NO_EMBED,
+	 .help = "archive: leave names and source lines out, which it "
+		 "has otherwise",
+	 .brief = "archive: leave names and source lines out"},
+	{.name = "debug-dir",
+	 .value = "DIR",
+	 .repeats = true,
+	 .offer = "directories",
+	 .id = OPTION_DEBUG_DIR,
+	 .group = GIVEN_DEBUG_DIR,
+	 .help = "look for separate debug files in DIR, too|; may be "
+		 "repeated"},
+	{.name = "symfs",
+	 .value = "DIR",
+	 .offer = "directories",
+	 .id = OPTION_SYMFS,
+	 .group = GIVEN_SYMFS,
+	 .help = "look for programs and libraries below DIR"},
+	{.name = "no-source",
+	 .id = OPTION_NO_SOURCE,
+	 .group = SWZ_TAKES_SOURCE,
+	 .help = "html: leave the text of source files out"},
+	{.name = "color",
+	 .value = "[=WHEN]",
+	 .words = colour_at,
+	 .id = OPTION_COLOUR,
+	 .help = "auto (default: on a terminal, unless NO_COLOR is set), "
+		 "always or never",
+	 .brief = "when to use colours"},
+	{.name = "no-pager",
+	 .id = OPTION_NO_PAGER,
+	 .help = "print long tables as they are|, not through "
+		 "SWIZZLE_PAGER, PAGER or less"},
+	{.name = "diff",
+	 .value = "OLD NEW",
+	 .offer = "files",
+	 .id = OPTION_DIFF,
+	 .help = "compare two profiles| (files or directories)"},
+	{.name = "diff",
+	 .value = "OLD... -- NEW...",
+	 .only_help = true,
+	 .help = "compare several runs of each, and tell changes from "
+		 "noise; for text (the default then), table, tree, csv, "
+		 "json, folded, callgrind, pprof, dot, html"},
+	{.name = "fail-above",
+	 .value = "P",
+	 .id = OPTION_FAIL_ABOVE,
+	 .help = "with --diff: status 1 if the total or a function has "
+		 "become slower by more than P percent, beyond the noise",
+	 .brief = "with --diff: status 1 if something is so much slower"},
+	{.name = "times",
+	 .value = "SAMPLES",
+	 .offer = "files",
+	 .id = OPTION_TIMES,
+	 .help = "take the times from SAMPLES|, a profile of the same "
+		 "command by swizzle-run -m sample; counts are those of "
+		 "FILE"},
+	{.name = "no-times",
+	 .id = OPTION_NO_TIMES,
+	 .help = "of a run with -m both: show the times that were recorded "
+		 "with the counts",
+	 .brief = "of a run with -m both: not the times of its samples"},
+	{.name = "no-debuginfod",
+	 .id = OPTION_NO_DEBUGINFOD,
+	 .help = "do not ask the servers in DEBUGINFOD_URLS| for debug "
+		 "information"},
+	{.name = "quiet", .letter = 'q', .help = "no warnings"},
+	SWZ_OPTIONS_OF_ALL};

@@ -3,8 +3,6 @@
 
 /* Which options there are. */
 
-#include <getopt.h>
-
 #include "options/command_line.h"
 #include "tools/dump/dump_options.h"
 
@@ -67,19 +65,10 @@ enum {
 	GIVEN_BLAME = 1 << 30
 };
 
-/* For getopt_long(). '-': arguments come in their order, so that it is known
- * which of them were before the "--"; ':': a value that is missing is told from
- * what is unknown. */
-#define SWZ_DUMP_SHORT_OPTIONS "-:f:o:F:N:H:C:D:t:n:s:qVh"
-extern const struct option swz_dump_long_options[];
+extern const struct swz_option swz_dump_option_list[];
 
-/* What getopt_long() has found to be wrong: says it and ends the program.
- * ARGUMENT is what it has read, unless an unknown letter stands among others.
- */
-_Noreturn void swz_dump_bad_option(int found, const char *argument);
-
-/* Which of the formats' options it is, 0 for others. */
-unsigned int swz_dump_format_option(int option);
+/* Says what is wrong, and ends the program. */
+#define swz_dump_bad_usage(...) swz_wrong_usage("swizzle-dump", __VA_ARGS__)
 
 /* --- values of options --------------------------------------------------- */
 
@@ -110,22 +99,5 @@ int64_t swz_dump_parse_duration(const char *as, const char *text);
 /* One key, for the rows, or two. */
 void swz_dump_parse_by(struct swz_dump_options *options, const char *as,
 		       const char *value);
-
-/* --- help ---------------------------------------------------------------- */
-
-/* What --help prints, and how wrong usage is said. */
-
-#define SWZ_TRY_HELP "Try 'swizzle-dump --help'."
-
-extern const char swz_dump_usage_text[];
-
-/* Each of these ends the program. The first says what is wrong, the second that
- * VALUE is not what the option wants, "a number of rows"; AS is the option as
- * it was written, "-n" or "--sort". */
-_Noreturn __attribute__((format(printf, 1, 2))) void swz_dump_bad_usage(
-	const char *format, ...);
-
-/* Ends the program with success, unless what was printed is lost. */
-_Noreturn void swz_dump_finish_printing(void);
 
 #endif
