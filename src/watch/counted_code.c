@@ -5,9 +5,11 @@
 #include "watch/counted_code.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "swizzle/format.h"
@@ -26,9 +28,36 @@
 
 /* ---------------------------------------------------------- the profile */
 
-/* It names its process, and when that began to run this program. */
+/* True if the process has the file in its memory. An overlay's files may have
+ * another device there, or another inode. */
+static bool is_mapped(const struct swz_image *image, int fd)
+{
+	char *path = swz_print("/proc/%d/maps", (int)image->pid);
+	FILE *maps = fopen(path, "re");
+	unsigned long inode;
+	char *line = NULL;
+	size_t room = 0;
+	struct stat st;
+	bool found = false;
+
+	free(path);
+	if (!maps)
+		return false;
+	if (fstat(fd, &st) == 0)
+		while (!found && getline(&line, &room, maps) > 0)
+			found = sscanf(line, "%*x-%*x %*s %*x %*s %lu",
+				       &inode) == 1 &&
+				inode == st.st_ino;
+	free(line);
+	fclose(maps);
+	return found;
+}
+
+/* It names its process, which may have run another program before this one. The
+ * profile of that is not in its memory any more, and is older, which is not
+ * exact: the pause engine sees late that another program is run. */
 static bool is_of(const struct swz_image *image,
-		  const struct swz_file_header *h)
+		  const struct swz_file_header *h, int fd)
 {
 	uint64_t began = h->clock[0].monotonic_ns;
 
@@ -37,6 +66,8 @@ static bool is_of(const struct swz_image *image,
 	    h->pid != image->pid || h->process_start != image->process_start)
 		return false;
 	if (image->by_fork || image->ran_before)
+		return true;
+	if (is_mapped(image, fd))
 		return true;
 	return began + CLOCKS_APART_NS >= image->start_ns &&
 	       (!image->end_ns || began <= image->end_ns + CLOCKS_APART_NS);
@@ -51,7 +82,7 @@ static bool open_profile(struct swz_image *image, const char *path, bool *there)
 	if (fd < 0)
 		return false;
 	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    !is_of(image, &header)) {
+	    !is_of(image, &header, fd)) {
 		close(fd);
 		return false;
 	}
@@ -329,6 +360,95 @@ enum swz_code_kind swz_counted_code_find(struct swz_image *image,
 		      : SWZ_CODE_PROGRAM;
 }
 
+/* -------------------------------------------------------------- pauses */
+
+/* The last sample in the engine's buffer is not older than that. */
+#define OLDEST_HIT_NS 2000000000u
+
+/* When a tick of the program's clock was, by the profile's first moment and
+ * this one. */
+static uint64_t ns_of(const struct swz_clock_sample *first, uint64_t ticks,
+		      uint64_t now_ns, uint64_t now_ticks)
+{
+	double rate;
+
+	if (now_ticks <= first->ticks || now_ns <= first->monotonic_ns ||
+	    ticks >= now_ticks)
+		return now_ns;
+	rate = (double)(now_ns - first->monotonic_ns) /
+	       (double)(now_ticks - first->ticks);
+	rate *= (double)(now_ticks - ticks);
+	return rate < (double)now_ns ? now_ns - (uint64_t)rate : 0;
+}
+
+static void note_pause(struct swz_counted_code *c, uint64_t from_ns,
+		       uint64_t until_ns)
+{
+	struct swz_pause *last = c->pause_count ? &c->pauses[c->pause_count - 1]
+						: NULL;
+
+	if (last && last->until_ns == UINT64_MAX) {
+		last->until_ns = until_ns;
+		return;
+	}
+	if (last && last->until_ns + OLDEST_HIT_NS < c->asked_ns)
+		c->pause_count = 0;
+	swz_grow(&c->pauses, &c->pause_capacity, c->pause_count,
+		 sizeof(*c->pauses));
+	c->pauses[c->pause_count++] = (struct swz_pause){from_ns, until_ns};
+}
+
+/* The times are stored before the state. One that is changed twice between two
+ * samples has one pause at most that goes unseen. */
+static void ask_for_pause(struct swz_counted_code *c, uint64_t now_ns)
+{
+	uint64_t now_ticks = __builtin_ia32_rdtsc(), changed, stopped;
+	struct swz_file_header header;
+	struct swz_request request;
+	bool was = c->pause_count &&
+		   c->pauses[c->pause_count - 1].until_ns == UINT64_MAX;
+
+	if (pread(c->fd, &request, sizeof(request), SWZ_REQUEST_OFFSET) !=
+		    sizeof(request) ||
+	    pread(c->fd, &header, sizeof(header), 0) != sizeof(header))
+		return;
+	changed = ns_of(&header.clock[0], request.changed_ticks, now_ns,
+			now_ticks);
+	stopped = ns_of(&header.clock[0], request.stopped_ticks, now_ns,
+			now_ticks);
+	if (request.paused != SWZ_REQUEST_RECORD) {
+		if (!was)
+			note_pause(c, changed, UINT64_MAX);
+	} else if (was) {
+		note_pause(c, stopped, changed);
+	} else if (request.stopped_ticks && stopped > c->asked_ns) {
+		note_pause(c, stopped, changed);
+	}
+	c->asked_ns = now_ns;
+}
+
+bool swz_counted_code_is_paused(struct swz_image *image, uint64_t time_ns)
+{
+	struct swz_counted_code *c = &image->counted;
+	uint64_t now;
+
+	if (!c->output)
+		return false;
+	if (time_ns >= c->asked_ns) {
+		now = swz_watch_now();
+		if (c->fd < 0 && now - c->failed_ns >= LOOK_AGAIN_NS &&
+		    !find_profile(image))
+			c->failed_ns = now;
+		if (c->fd >= 0)
+			ask_for_pause(c, now);
+	}
+	for (size_t i = c->pause_count; i-- > 0;)
+		if (time_ns >= c->pauses[i].from_ns &&
+		    time_ns < c->pauses[i].until_ns)
+			return true;
+	return false;
+}
+
 /* ------------------------------------------------------------- its cost */
 
 /* A function that does nothing, and a loop that calls it, both twice: once with
@@ -459,6 +579,7 @@ void swz_counted_code_free(struct swz_image *image)
 	for (size_t i = 0; i < c->count; i++)
 		free_region(&c->regions[i]);
 	free(c->regions);
+	free(c->pauses);
 	if (c->fd >= 0)
 		close(c->fd);
 }

@@ -23,6 +23,10 @@ enum swz_code_kind swz_counted_code_find(struct swz_image *image,
 					 struct swz_registers *registers,
 					 bool in_file);
 
+/* True if counting was stopped at that time (swizzle-ctl stop, --off): what was
+ * sampled then is in no figure, as what was called is in none. */
+bool swz_counted_code_is_paused(struct swz_image *image, uint64_t time_ns);
+
 /* Measures what a counted call costs, in a millisecond, for what all profiles
  * of a run have in common. */
 struct swz_sample_run;

@@ -857,6 +857,23 @@ static bool has_source(const struct swz_image *image,
 	       image->functions[node->function].module != SWZ_NO_MODULE;
 }
 
+/* Counts and times are of the same time. */
+static void add_paused(struct swz_image *image, struct swz_image_thread *thread,
+		       const struct swz_hit *hit)
+{
+	if (hit->waiting) {
+		thread->paused_waits++;
+		thread->waits++;
+		return;
+	}
+	thread->paused_weight += hit->weight;
+	thread->weight += hit->weight;
+	thread->samples++;
+	thread->kernel_samples += hit->in_kernel;
+	image->paused_samples++;
+	image->samples++;
+}
+
 /* The profiler's time is not the program's. */
 static void add_own(struct swz_image *image, struct swz_image_thread *thread,
 		    const struct swz_hit *hit)
@@ -877,6 +894,10 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 	struct swz_registers at = {0};
 	uint32_t node = 0, line = 0;
 
+	if (swz_counted_code_is_paused(image, hit->time_ns)) {
+		add_paused(image, thread, hit);
+		return;
+	}
 	if (registers) {
 		at = *registers;
 		kind = swz_counted_code_find(image, &at,

@@ -69,6 +69,8 @@ struct swz_image_thread {
 	uint64_t kernel_samples, samples, waits;
 	uint64_t weight;     /* of all samples */
 	uint64_t own_weight; /* of those that hit the profiler's code */
+	/* While counting was stopped: of weight and waits. */
+	uint64_t paused_weight, paused_waits;
 	uint64_t lost; /* samples, as far as it is known whose they were */
 	struct swz_stack_node *nodes;
 	size_t node_count, node_capacity;
@@ -100,6 +102,12 @@ struct swz_counted_code {
 	int fd;             /* of that profile; -1: not found so far */
 	uint64_t at;        /* it has been read up to there */
 	uint64_t failed_ns; /* when something was looked for in vain */
+	/* When counting was stopped, as far as that was asked. */
+	struct swz_pause {
+		uint64_t from_ns, until_ns; /* UINT64_MAX: it is now */
+	} *pauses;
+	size_t pause_count, pause_capacity;
+	uint64_t asked_ns; /* at that time; 0: never */
 };
 
 struct swz_image {
@@ -147,7 +155,8 @@ struct swz_image {
 	struct swz_code_names *names; /* NULL: nobody has asked */
 	uint64_t names_ns;            /* when it looked for new ones */
 	uint64_t samples, waits, cut_stacks, broken_stacks, lost, missed;
-	uint64_t own_samples; /* of them: in the profiler's code */
+	/* Of the samples: in the profiler's code; while counting was stopped. */
+	uint64_t own_samples, paused_samples;
 	/* perf_engine.c: it is an interpreter, whose frames are read while a
 	 * thread is stopped, so often; 0: it is not. And whether that was found
 	 * out. */

@@ -39,6 +39,7 @@ void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns)
 		.function = SWZ_FUNCTION_ROOT};
 	thread->kernel_samples = thread->samples = thread->waits = 0;
 	thread->weight = thread->own_weight = thread->lost = 0;
+	thread->paused_weight = thread->paused_waits = 0;
 	thread->processor_ns = 0;
 	thread->queue_known = false;
 	thread->queued_ns = 0;

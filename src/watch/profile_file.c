@@ -93,7 +93,7 @@ static void divide(struct division *d, const struct swz_sample_run *run,
 	if (run->flags & SWZ_SAMPLES_OF_WAITING && wall_ns > processor_ns) {
 		uint64_t waiting_ns = wall_ns - processor_ns;
 
-		if (t->weight > t->own_weight)
+		if (t->weight > t->own_weight + t->paused_weight)
 			d->queued_ns = t->queued_ns < waiting_ns ? t->queued_ns
 								 : waiting_ns;
 		if (t->waits)
@@ -107,17 +107,19 @@ static void divide(struct division *d, const struct swz_sample_run *run,
 static void spread(struct swz_thread_time *time,
 		   const struct swz_image_thread *t, const struct division *d)
 {
-	uint64_t weight = 0, waits = 0, all = t->weight - t->own_weight;
+	uint64_t weight = 0, waits = 0;
+	uint64_t all = t->weight - t->own_weight - t->paused_weight;
+	uint64_t all_waits = t->waits - t->paused_waits;
 
 	for (size_t i = 0; i < t->node_count; i++) {
 		const struct swz_stack_node *node = &t->nodes[i];
 		uint64_t before = share(d->running_ns, weight, all);
-		uint64_t waited = share(d->waiting_ns, waits, t->waits) +
+		uint64_t waited = share(d->waiting_ns, waits, all_waits) +
 				  share(d->queued_ns, weight, all);
 
 		weight += node->weight;
 		waits += node->waits;
-		time->waiting_ns[i] = share(d->waiting_ns, waits, t->waits) +
+		time->waiting_ns[i] = share(d->waiting_ns, waits, all_waits) +
 				      share(d->queued_ns, weight, all) - waited;
 		time->total_ns[i] = share(d->running_ns, weight, all) - before +
 				    time->waiting_ns[i];
@@ -143,6 +145,22 @@ static void add_row(struct swz_thread_time *time, uint32_t function,
 	time->count++;
 }
 
+/* Takes the time out in which counting was stopped; OWN_NS is out already.
+ * Returns the processor time of it. */
+static uint64_t leave_out_pauses(struct division *d,
+				 const struct swz_image_thread *t,
+				 uint64_t own_ns)
+{
+	uint64_t ns = share(d->running_ns + own_ns, t->paused_weight,
+			    t->weight);
+
+	d->running_ns -= ns;
+	d->queued_ns -= share(d->queued_ns, t->paused_weight,
+			      t->weight - t->own_weight);
+	d->waiting_ns -= share(d->waiting_ns, t->paused_waits, t->waits);
+	return ns;
+}
+
 void swz_thread_time(struct swz_thread_time *time,
 		     const struct swz_sample_run *run,
 		     const struct swz_image_thread *t, uint64_t end_ns)
@@ -162,7 +180,8 @@ void swz_thread_time(struct swz_thread_time *time,
 	/* what hit the profiler's code is not the program's */
 	time->own_ns = share(d.running_ns, t->own_weight, t->weight);
 	d.running_ns -= time->own_ns;
-	time->processor_ns = processor_ns - time->own_ns;
+	time->processor_ns = processor_ns - time->own_ns -
+			     leave_out_pauses(&d, t, time->own_ns);
 	spread(time, t, &d);
 	add_row(time, SWZ_FUNCTION_KERNEL, d.kernel_ns, 0);
 	add_row(time, SWZ_FUNCTION_UNSAMPLED, d.unsampled_ns,
@@ -867,7 +886,8 @@ bool swz_profile_file_write(struct swz_sample_run *run, struct swz_image *image)
 		header.end_ticks = end_ns;
 	}
 	header.clock[2] = (struct swz_clock_sample){end_ns, end_ns};
-	header.samples = image->samples - image->own_samples;
+	header.samples = image->samples - image->own_samples -
+			 image->paused_samples;
 	header.own_samples = image->own_samples;
 	header.profiling_ns = own_ns;
 	header.lost_samples = image->lost;

@@ -52,7 +52,7 @@ def rows_of_csv(path, threads):
                 key += [int(row["tid"]), row["thread"]]
             key += [number(row.get("calls")), number(row.get("samples"))]
             key += [number(row[figure]) for figure in FIGURES]
-            key.append(number(row.get("bound_ns")) or None)
+            key.append(None if threads else number(row.get("bound_ns")) or None)
             rows[tuple(key)] += 1
     return rows
 
@@ -63,7 +63,7 @@ def functions(base, path, threads=False):
     figures = ", ".join(f"c.{figure}" for figure in ["calls", "samples"] + FIGURES)
     if threads:
         query = f"""SELECT f.name, coalesce(f.module_name, '-'), coalesce(f.file, ''),
-            f.line, t.tid, t.name, {figures}, f.bound_ns FROM thread_functions c
+            f.line, t.tid, t.name, {figures}, NULL FROM thread_functions c
             JOIN named_functions f ON f.id = c.function JOIN threads t ON t.id = c.thread"""
     else:
         query = f"""SELECT c.name, coalesce(c.module_name, '-'), coalesce(c.file, ''),

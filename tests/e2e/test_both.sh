@@ -6,7 +6,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 . "$TOP/tests/e2e/attach.sh"
 need python3
-need_targets joined attached checkout refused
+need_targets joined attached checkout refused paused_work
 unset SWIZZLE_MODE SWIZZLE_TIMING
 
 number() { # PROFILE NAME: of its header
@@ -276,6 +276,17 @@ print(used.ru_utime + used.ru_stime, used.ru_minflt)
 END
 "$RUN" -q -m both -o ends /usr/bin/python3 finds.py >found
 assert_eq 'no child 0.0 0' "$(xargs <found)" 'children'
+
+# Half of its processor time, and its nap.
+it 'while recording is stopped nothing is sampled, either'
+for engine in perf pause; do
+	"$RUN" -q -m both --engine $engine -o paused.$engine "$TARGETS/paused_work" 1
+	"$DUMP" -q -f csv paused.$engine -o table
+	awk -F, 'NR > 1 { self += $2 } END { exit self < 420000000 || self > 600000000 }' table ||
+		fail "$engine: $(awk -F, 'NR > 1 { self += $2 } END { print self }' table) ns of 500000000"
+	assert_eq '' "$(awk -F, '$7 == "hidden"' table)" "$engine: hidden"
+	assert_ge "$(awk -F, '$7 == "shown" { print $3 }' table)" 400000000 "$engine: time of shown"
+done
 
 it 'a process that runs'
 start_program "$TARGETS/attached"

@@ -189,7 +189,8 @@ cp in/r1 embedded
 "$DUMP" -q --embed embedded
 "$DUMP" -q --merge-into with-names embedded
 "$DUMP" -f raw with-names | grep -q ': SYMBOLS' || fail 'no names'
-csv embedded >expected
+# (a sum has no hooks whose cost could be a bound)
+csv embedded | sed 's/,[^,]*$//' >expected
 csv with-names | assert_same expected /dev/stdin
 
 it 'what it cannot add it leaves out, and says so'

@@ -652,6 +652,7 @@ static void join_counts(struct joining *j)
 	swz_contexts_sum(j->contexts);
 	sum_up(j);
 	report->without_times = false;
+	report->ends_unseen = true;
 	report->calls_by_edge = true;
 	for (i = 0; i < report->function_capacity; i++) {
 		if (!report->functions[i].calls)

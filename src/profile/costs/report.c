@@ -186,6 +186,7 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 	to->sampled |= from->sampled;
 	to->samples |= from->samples;
 	to->without_times |= from->without_times;
+	to->ends_unseen |= from->ends_unseen;
 	to->total_ns = swz_add(to->total_ns, from->total_ns);
 	to->waiting_ns = swz_add(to->waiting_ns, from->waiting_ns);
 	to->unplaced_ns = swz_add(to->unplaced_ns, from->unplaced_ns);

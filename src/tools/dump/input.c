@@ -668,8 +668,12 @@ int swz_dump_check_counts(const struct swz_dump_input *input,
 	if (!option)
 		return EXIT_OK;
 	swz_dump_complain("%s: calls without times (-m count), and so without "
-			  "a use for %s. With times: swizzle-run -m both",
-			  profile->name, option);
+			  "a use for %s. With times%s",
+			  profile->name, option,
+			  options->table.sort == SWZ_SORT_MIN ||
+					  options->table.sort == SWZ_SORT_MAX
+				  ? " of each call: swizzle-run -m profile"
+				  : ": swizzle-run -m both");
 	return EXIT_USAGE;
 }
 

@@ -466,6 +466,25 @@ static void put_total(FILE *stream, const struct swz_section *section)
 			swz_add(report->waiting_ns, report->unplaced_ns));
 }
 
+/* Bounded times that columns of digits show as 0. */
+static void put_bounded(FILE *stream, const struct swz_report *report)
+{
+	size_t count = 0;
+	uint32_t i;
+
+	if (report->joined || report->without_times)
+		return;
+	for (i = 0; i < report->function_capacity; i++)
+		count += report->functions[i].present &&
+			 !report->functions[i].self_ns &&
+			 swz_bound_of(report, i, 0) > 0;
+	if (count)
+		fprintf(stream,
+			"# 0 ns, in %zu function%s with calls: less than %.1f ns "
+			"a call, which their hooks cost\n",
+			count, count == 1 ? "" : "s", report->hook_ns);
+}
+
 void swz_put_heading(FILE *stream, const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
@@ -500,6 +519,7 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 		fputs("# hooks took more time than the program: times of short "
 		      "functions are rough; true times: swizzle-run -m both\n",
 		      stream);
+	put_bounded(stream, report);
 	put_not_shown(stream, report);
 	put_folded(stream, report);
 	swz_put_loss_lines(stream, section, "# ");

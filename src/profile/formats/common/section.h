@@ -219,7 +219,8 @@ bool swz_is_counted_there(const struct swz_report *report, uint32_t function,
 int64_t swz_bound_of(const struct swz_report *report, uint32_t function,
 		     int64_t ns);
 
-/* The same where columns are digits, but of joined profiles. */
+/* The same where columns are digits, but of joined profiles: a note in the head
+ * stands for the others. */
 int64_t swz_plain_bound(const struct swz_report *report, uint32_t function,
 			int64_t ns);
 

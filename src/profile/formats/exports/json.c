@@ -228,6 +228,14 @@ static void put_waiting(struct swz_json *json,
 	swz_json_number(json, "incl_waiting_ns", inclusive_ns);
 }
 
+static void put_if_known(struct swz_json *json, const char *name, int64_t ns)
+{
+	if (ns)
+		swz_json_number(json, name, ns);
+	else
+		swz_json_null(json, name);
+}
+
 static void put_function(struct swz_json *json,
 			 const struct swz_section *section, uint32_t index)
 {
@@ -247,12 +255,12 @@ static void put_function(struct swz_json *json,
 	put_count(json, section, swz_is_counted(report, index), costs.calls);
 	put_time(json, section, "self_ns", costs.self_ns);
 	put_time(json, section, "incl_ns", costs.inclusive_ns);
-	put_time(json, section, "min_ns", costs.min_ns);
-	put_time(json, section, "max_ns", costs.max_ns);
-	if (report->without_times)
-		swz_json_null(json, "unwound");
-	else
+	put_if_known(json, "min_ns", costs.min_ns);
+	put_if_known(json, "max_ns", costs.max_ns);
+	if (swz_report_sees_ends(report))
 		swz_json_integer(json, "unwound", costs.unwound);
+	else
+		swz_json_null(json, "unwound");
 	if (bound_ns > 0)
 		swz_json_number(json, "bound_ns", bound_ns);
 	if (swz_report_is_estimated(report))

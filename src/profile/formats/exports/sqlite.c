@@ -30,8 +30,8 @@
 
 #define FUNCTION_COSTS \
 	COSTS \
-	"  min_ns INTEGER,              -- the shortest call; 0: not known\n" \
-	"  max_ns INTEGER,              -- the longest call; 0: not known\n" \
+	"  min_ns INTEGER,              -- the shortest call; NULL: not known\n" \
+	"  max_ns INTEGER,              -- the longest call; NULL: not known\n" \
 	"  unwound INTEGER,             -- calls that an exception ended\n" \
 	"  self_waiting_ns INTEGER,     -- beside self_ns; NULL: not known\n" \
 	"  incl_waiting_ns INTEGER      -- beside incl_ns; NULL: not known\n"
@@ -737,22 +737,24 @@ static void put_counts(struct swz_statement *row,
 }
 
 /* Times are not known where calls were counted only. */
+static void put_if(struct swz_statement *row, bool known, int64_t number)
+{
+	if (known)
+		swz_statement_integer(row, number);
+	else
+		swz_statement_null(row);
+}
+
 static void put_time(struct swz_statement *row, const struct swz_report *report,
 		     int64_t ns)
 {
-	if (report->without_times)
-		swz_statement_null(row);
-	else
-		swz_statement_integer(row, ns);
+	put_if(row, !report->without_times, ns);
 }
 
 static void put_waiting(struct swz_statement *row,
 			const struct swz_report *report, int64_t ns)
 {
-	if (report->knows_waiting)
-		swz_statement_integer(row, ns);
-	else
-		swz_statement_null(row);
+	put_if(row, report->knows_waiting, ns);
 }
 
 static void put_function_costs(struct swz_statement *row,
@@ -763,9 +765,9 @@ static void put_function_costs(struct swz_statement *row,
 	put_counts(row, report, swz_is_counted(report, index), costs.calls);
 	put_time(row, report, costs.self_ns);
 	put_time(row, report, costs.inclusive_ns);
-	put_time(row, report, costs.min_ns);
-	put_time(row, report, costs.max_ns);
-	put_time(row, report, swz_signed(costs.unwound));
+	put_if(row, costs.min_ns != 0, costs.min_ns);
+	put_if(row, costs.max_ns != 0, costs.max_ns);
+	put_if(row, swz_report_sees_ends(report), swz_signed(costs.unwound));
 	put_waiting(row, report, costs.self_waiting_ns);
 	put_waiting(row, report, costs.inclusive_waiting_ns);
 }

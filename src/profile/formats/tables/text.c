@@ -136,7 +136,8 @@ static struct swz_columns csv_columns(const struct swz_function_table *table)
 	}
 	add(&columns, SWZ_COLUMN_SELF_WAITING);
 	add(&columns, SWZ_COLUMN_INCLUSIVE_WAITING);
-	if (table->section->report->joined)
+	if (table->section->report->joined ||
+	    table->section->report->hook_ns > 0)
 		add(&columns, SWZ_COLUMN_BOUND);
 	if (swz_report_is_estimated(table->section->report))
 		add(&columns, SWZ_COLUMN_ERROR);
