@@ -94,7 +94,7 @@ static void take_sample(struct swz_watch *watch,
 		.in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 			     PERF_RECORD_MISC_KERNEL,
 		.time_ns = record->time_ns,
-		.weight = perf.period_ns ? perf.period_ns : 1,
+		.weight = record->period_ns ? record->period_ns : 1,
 	};
 
 	judge(watch, task->image);

@@ -6,7 +6,11 @@
  * the task that is not inherited makes the two differ, so they are not swapped.
  *
  * `inherit_stat` makes the kernel say at the end of each task how much time it
- * has used. */
+ * has used.
+ *
+ * A period is never the round number that was asked for: a program that does the
+ * same every millisecond would be hit at the same place each time, and a half of
+ * what it does might be seen as all. Each processor has another one, by chance. */
 
 #include "watch/perf_events.h"
 
@@ -60,8 +64,18 @@ static int open_event(struct perf_event_attr *attr, int32_t pid, int cpu)
 	return -1;
 }
 
+/* 1 to 4 % from the mean: the phase goes round in 25 to 100 samples. */
+static uint64_t choose_period(uint64_t mean_ns, bool longer)
+{
+	uint64_t part = mean_ns / 100;
+	uint64_t off = part + (uint64_t)random() % (3 * part + 1);
+
+	return longer ? mean_ns + off : mean_ns - off;
+}
+
 static bool choose_event(struct perf_event_attr *attr,
-			 const struct swz_perf_options *options)
+			 const struct swz_perf_options *options,
+			 uint64_t period_ns)
 {
 	attr->type = PERF_TYPE_SOFTWARE;
 	if (strcmp(options->event, "cpu-clock") == 0) {
@@ -75,7 +89,7 @@ static bool choose_event(struct perf_event_attr *attr,
 		attr->sample_freq = options->rate;
 		return false;
 	}
-	attr->sample_period = 1000000000u / options->rate;
+	attr->sample_period = period_ns;
 	return true;
 }
 
@@ -149,7 +163,11 @@ static bool open_cpu(struct swz_perf *perf, int32_t pid, int number,
 	uint64_t time_id;
 	bool by_time;
 
-	by_time = choose_event(&attr, options);
+	if (share)
+		cpu.period_ns = share->period_ns;
+	else if (perf->period_ns)
+		cpu.period_ns = choose_period(perf->period_ns, number % 2);
+	by_time = choose_event(&attr, options, cpu.period_ns);
 	describe(&attr, perf, options);
 	attr.exclude_kernel = !perf->of_kernel;
 	cpu.fd = open_event(&attr, pid, number);
@@ -270,6 +288,7 @@ bool swz_perf_open(struct swz_perf *perf, int32_t pid,
 {
 	uint32_t affordable;
 
+	srandom((unsigned int)getpid());
 	*perf = (struct swz_perf){
 		.of_kernel = true,
 		.ring_bytes = RING_BYTES,
@@ -535,6 +554,7 @@ void swz_perf_drain(struct swz_perf *perf, uint64_t until_ns,
 			tail = heads[next - perf->cpus];
 		} else {
 			parse(perf, header, &record);
+			record.period_ns = next->period_ns;
 			if (record.type)
 				take(context, &record);
 			tail += header->size;

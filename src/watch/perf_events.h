@@ -28,6 +28,7 @@ struct swz_perf_cpu {
 	int time_fd; /* of the one that counts processor time; may be `fd` */
 	struct perf_event_mmap_page *page;
 	size_t ring_bytes;
+	uint64_t period_ns; /* 0: not by time */
 };
 
 struct swz_perf {
@@ -39,7 +40,7 @@ struct swz_perf {
 	uint32_t stack_bytes;    /* of a sample */
 	bool mapping_failed;
 	bool of_kernel;
-	uint64_t period_ns; /* 0: not by time */
+	uint64_t period_ns; /* the mean of the processors'; 0: not by time */
 	uint8_t *unwrapped; /* a record that goes over a ring's end */
 };
 
@@ -68,6 +69,7 @@ struct swz_perf_record {
 	uint16_t misc;
 	int32_t pid, tid;
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t period_ns; /* of its processor; 0: not by time */
 	/* PERF_RECORD_SAMPLE */
 	uint64_t ip;
 	bool has_registers;

@@ -60,7 +60,7 @@ static void divide_processor(struct division *d,
 			     const struct swz_image_thread *t,
 			     uint64_t processor_ns)
 {
-	uint64_t sampled_ns = (t->samples + t->lost) * run->period_ns;
+	uint64_t sampled_ns = t->weight + t->lost * run->period_ns;
 
 	if (run->flags & SWZ_SAMPLES_OF_KERNEL || !run->period_ns) {
 		if (t->samples)
@@ -167,7 +167,8 @@ void swz_thread_time(struct swz_thread_time *time,
 {
 	uint64_t processor_ns = t->processor_known
 					? t->processor_ns
-					: t->samples * run->period_ns;
+				: run->period_ns ? t->weight
+						 : 0;
 	struct division d;
 
 	time->nodes = swz_allocate(t->node_count + 2, sizeof(*time->nodes));

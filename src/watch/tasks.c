@@ -239,10 +239,8 @@ void swz_task_executed(struct swz_tasks *tasks, int32_t pid, uint64_t now_ns)
 		task = add_task(tasks, pid);
 	else if (task->thread)
 		/* nobody knows how much it was just now: what samples say */
-		task->spent_ns += before && before->pause_period_ns
-					  ? task->thread->weight
-					  : task->thread->samples *
-						    tasks->run->period_ns;
+		task->spent_ns += tasks->run->period_ns ? task->thread->weight
+							: 0;
 	if (before) {
 		image->parent_pid = before->parent_pid;
 		/* a file that was made for nothing */
@@ -392,9 +390,13 @@ static void count_missed(const struct swz_sample_run *all,
 	for (size_t i = 0; i < image->thread_count; i++) {
 		const struct swz_image_thread *t = image->threads[i];
 		uint64_t due = t->processor_ns / run->period_ns;
+		uint64_t taken = run->engine == SWZ_ENGINE_PERF
+					 ? t->weight / run->period_ns
+					 : t->samples;
 
-		if (t->processor_known && due > t->samples + t->lost)
-			image->missed += due - t->samples - t->lost;
+		/* both are rounded */
+		if (t->processor_known && due > taken + t->lost + 1)
+			image->missed += due - taken - t->lost;
 	}
 }
 
