@@ -68,8 +68,8 @@ static void print_names(const struct swz_option *o, const char *separator)
 
 /* --- bash ---------------------------------------------------------------- */
 
-/* OPTION_value() sets what is offered for an option's value. Its status is 1
- * where it takes none, and 2 where it need not have one. */
+/* The function _TOOL_value sets what is offered for an option's value. Its
+ * status is 1 where it takes none, and 2 where it need not have one. */
 static void write_bash(void)
 {
 	printf("%s_options='", prefix);

@@ -7,6 +7,8 @@
  * may be found or not. */
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -153,5 +155,17 @@ static inline bool swz_sys_is_readable(uint64_t address)
  * number tells it from all others; 0: it is not there or has ended, or there is
  * no /proc. PID 0: the caller. Async-signal-safe. */
 uint64_t swz_process_start(int32_t pid);
+
+/* --- filters of system calls ---------------------------------------------- */
+
+/* What a program's own filters of system calls (seccomp) say of ours: they are
+ * programs of the kernel's oldest kind (BPF), without state and without memory
+ * but their own, so what one answers is known before the kernel asks it. */
+
+/* Whether the filter lets this call pass, and does nothing else about it.
+ * False too if it asks for what is not known (where the call comes from), or is
+ * none that the kernel would take. */
+bool swz_call_filter_allows(const struct sock_filter *code, uint32_t length,
+			    const struct seccomp_data *call);
 
 #endif

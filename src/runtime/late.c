@@ -23,7 +23,6 @@
 #include "runtime/module/module.h"
 #include "runtime/plan/patch.h"
 #include "runtime/plan/plan.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "image/hash.h"
-#include "runtime/cache/start_record.h"
+#include "runtime/cache/cache_files.h"
 
 static struct swz_start_record_file file;
 

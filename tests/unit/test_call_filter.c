@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#include "base/call_filter.h"
 #include "base/syscall.h"
 #include "tests/unit/run_suite.h"
 

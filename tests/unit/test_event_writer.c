@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/record/chunks.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/events.h"
 #include "runtime/record/switches.h"

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/record/chunks.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
 #include "tests/unit/run_suite.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/record/annotations.h"
-#include "runtime/record/chunks.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/context.h"
 #include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"

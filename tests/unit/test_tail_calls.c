@@ -8,7 +8,6 @@
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/thread_thunks.h"
-#include "runtime/record/activation.h"
 #include "runtime/record/context.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/hooks/unwind.h"
-#include "runtime/record/chunks.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"

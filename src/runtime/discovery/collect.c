@@ -2,8 +2,6 @@
  * FDE covers them. FDEs that fail the test stay as pieces: what branches from
  * where is asked of them too. */
 
-#include "runtime/discovery/collect.h"
-
 #include <string.h>
 
 #include "runtime/discovery/function.h"

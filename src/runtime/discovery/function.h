@@ -6,11 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/status.h"
 #include "image/eh_frame.h"
 #include "runtime/module/module.h"
 #include "runtime/support/config.h"
 #include "thunks/encoding.h"
 #include "thunks/relocate.h"
+
+/* --- function ------------------------------------------------------------- */
 
 /* Bytes from the site that are displaced at most: a loop of the function's own
  * that goes back into the site is displaced as a whole if it ends there. From a
@@ -62,7 +65,7 @@ struct swz_function {
 	bool leads_to_reader; /* by jumps, to what uses the memory of the return
 			       * address that is there then */
 	bool finds_below; /* what its caller has handed on lies below the stack
-			   * pointer (released_frames.h) */
+			   * pointer (scan_slots.h) */
 	uint8_t branch_count; /* of its own branches into the site that could
 			       * be led elsewhere (plan/plan_trampolines.c) */
 	uint32_t branches[SWZ_MOST_BRANCHES]; /* from its start: the last bytes
@@ -218,5 +221,13 @@ bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *module,
 uint64_t swz_gap_padding(struct swz_gap *gap, const struct swz_module *module,
 			 struct swz_decoder *decoder,
 			 const struct swz_range *text, uint64_t end);
+
+/* --- collect -------------------------------------------------------------- */
+
+/* Fills module->functions from .eh_frame and the symbol tables, by address, and
+ * with what these lead to.
+ * See docs/internals/discovery.md. */
+enum swz_status swz_functions_collect(
+	struct swz_module *module, struct swz_decoder *decoder) SWZ_MUST_CHECK;
 
 #endif

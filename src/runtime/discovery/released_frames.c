@@ -9,8 +9,6 @@
  * is not what was there before; others may stay as they are, even if the ABI
  * does not say so (GCC's -fipa-ra). */
 
-#include "runtime/discovery/released_frames.h"
-
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/return_slot.h"
 #include "runtime/discovery/scan_slots.h"

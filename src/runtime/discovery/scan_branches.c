@@ -336,7 +336,7 @@ static bool extends_site(struct part_scan *part, struct swz_function *f,
 	return true;
 }
 
-/* The function may be patched all the same if that is all (plan_trampolines.h).
+/* The function may be patched all the same if that is all (plan.h).
  */
 static bool may_be_led(const struct part_scan *part, struct swz_function *f,
 		       const struct swz_insn *insn)

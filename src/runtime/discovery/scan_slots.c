@@ -16,7 +16,6 @@
 
 #include "image/eh_frame.h"
 #include "runtime/discovery/function.h"
-#include "runtime/discovery/released_frames.h"
 #include "runtime/discovery/return_slot.h"
 #include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"

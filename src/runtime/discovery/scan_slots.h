@@ -5,6 +5,9 @@
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/return_slot.h"
 #include "runtime/support/worker_threads.h"
+#include "thunks/encoding.h"
+
+/* --- slots ---------------------------------------------------------------- */
 
 /* Refuses functions that use the memory of their own return address (CFA - 8,
  * by their CFI), or whose CFI moves it; without CFI see return_slot.h. Finds
@@ -25,7 +28,7 @@ struct swz_row_scan {
 	struct swz_function *function;
 	uint64_t readable_end; /* of the text that the function is in */
 	bool leaves;           /* for another frame */
-	bool moves_frame;      /* see released_frames.h */
+	bool moves_frame;      /* see swz_released_frame_find() */
 	struct swz_slot_loader loader;
 };
 
@@ -57,5 +60,32 @@ static inline bool swz_may_be_cold_part(const struct swz_function *function)
 bool swz_is_cold_part(const struct swz_module *module,
 		      const struct swz_function *function,
 		      const struct swz_cfi_row *first);
+
+/* --- frames that are released before -------------------------------------- */
+
+/* Functions that are handed what lies below the stack pointer. */
+
+/* Sets finds_below of those that the function jumps to when it has given its
+ * frame up, with the address of something in it in a register for arguments
+ * that they may use. It may be called for several functions at a time. */
+void swz_released_frame_find(const struct swz_module *module,
+			     const struct swz_function *function);
+
+/* Hand-written code finds its frame by whatever register it likes: it takes the
+ * address of its return slot there (lea (%rsp), %r11), by which the unwind
+ * table then finds the frame, and %rsp from there in the end (lea (%r11),
+ * %rsp). That is no use of the return address, as long as nothing else is done
+ * with the register. */
+
+/* True if the instruction at `pc`, which takes the slot's address, takes it to
+ * the register by which, from the next one on, the frame is found. */
+bool swz_frame_moves(const struct swz_row_scan *scan, uint64_t pc,
+		     const struct swz_encoding *encoding);
+
+/* True if, in a row where such a register holds the slot's address, an
+ * instruction refers to the slot or hands the address on, or may do so. False
+ * for other rows. */
+bool swz_frame_register_strays(const struct swz_row_scan *scan,
+			       const struct swz_cfi_row *row);
 
 #endif

@@ -13,7 +13,6 @@
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/loaded.h"
-#include "runtime/record/activation.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/context.h"
 #include "runtime/record/counts.h"

@@ -20,7 +20,6 @@
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/hooks/unwind.h"
 #include "runtime/module/code_owners.h"
-#include "runtime/record/activation.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"

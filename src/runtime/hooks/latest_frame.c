@@ -14,7 +14,6 @@
 #include "base/syscall.h"
 #include "runtime/hooks/api.h"
 #include "runtime/hooks/thread_thunks.h"
-#include "runtime/record/activation.h"
 #include "runtime/record/context.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"

@@ -19,7 +19,6 @@
 #include "runtime/hooks/stack_request.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/module.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/context.h"
 #include "runtime/record/counts.h"
 #include "runtime/record/edge_table.h"

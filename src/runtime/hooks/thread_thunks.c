@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/record/activation.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/context.h"
 #include "runtime/record/events.h"

@@ -29,7 +29,6 @@
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/loaded.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/record/value_signatures.h"

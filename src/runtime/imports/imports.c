@@ -9,7 +9,6 @@
 #include "runtime/imports/import_plan.h"
 #include "runtime/module/module.h"
 #include "runtime/record/annotations.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"

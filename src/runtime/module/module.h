@@ -78,7 +78,7 @@ struct swz_module {
 	unsigned text_count;
 	bool texts_left_out; /* too many, or not readable */
 	bool unopened;       /* its file, as is known what matters of it: */
-	bool walks, offers;  /* see cache/start_record.h */
+	bool walks, offers;  /* see cache/cache_files.h */
 	struct swz_range plt[SWZ_MAX_PLT_RANGES];
 	unsigned plt_count;
 	/* code that the program may copy and run elsewhere */

@@ -54,7 +54,7 @@ bool swz_island_may_serve(const struct swz_islands *islands,
 
 /* True if nothing leads into the distances of the function's own branches to
  * its site, and all else that leads there is known not to: then these can be
- * led elsewhere (plan_trampolines.h). */
+ * led elsewhere (plan.h). */
 bool swz_branches_may_be_led(const struct swz_islands *islands,
 			     const struct swz_function *f);
 

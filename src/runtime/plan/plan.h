@@ -5,6 +5,9 @@
 
 #include "base/status.h"
 #include "runtime/module/module.h"
+#include "runtime/support/worker_threads.h"
+
+/* --- plan ----------------------------------------------------------------- */
 
 /* The plan as the profile has it. */
 
@@ -50,5 +53,12 @@ const char *swz_plan_obstacle(const struct swz_modules *modules);
  * that was done, leads its functions to them. */
 enum swz_status swz_plan_late(struct swz_module *module) SWZ_MUST_CHECK;
 void swz_plan_patch(struct swz_module *module);
+
+/* --- plan trampolines ----------------------------------------------------- */
+
+/* Writes the trampolines of the module's functions that are not refused yet,
+ * and refuses those that can have none. Nothing leads to them yet. */
+void swz_plan_write_trampolines(struct swz_module *module,
+				const struct swz_decoders *decoders);
 
 #endif

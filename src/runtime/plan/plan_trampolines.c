@@ -2,7 +2,7 @@
  * fails here only refuses one function. Large modules are divided among the
  * worker threads; the parts are then moved together. */
 
-#include "runtime/plan/plan_trampolines.h"
+#include "runtime/plan/plan.h"
 
 #include "image/eh_frame.h"
 #include "runtime/compat/wrapped_functions.h"

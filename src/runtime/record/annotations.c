@@ -17,7 +17,6 @@
 #include "base/status.h"
 #include "base/syscall.h"
 #include "image/hash.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 

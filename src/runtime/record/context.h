@@ -6,8 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/record/events.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
+
+/* --- contexts ------------------------------------------------------------- */
 
 /* A thread's nodes: slots in chunks of the profile that are its own. The
  * chunks become larger the more it makes, within the bound of --max-memory. */
@@ -174,8 +177,8 @@ static inline struct swz_node *swz_context_node(uint64_t key)
 }
 
 /* The root's key where the thread's is of no context: a hook of the parent's
- * that goes on in a forked child has found zeros (runtime/hooks/slow_calls.c). Every
- * node has a parent. */
+ * that goes on in a forked child has found zeros (runtime/hooks/slow_calls.c).
+ * Every node has a parent. */
 static inline void swz_context_mend_key(struct swz_thread *thread)
 {
 	if (!(thread->key >> 32) || !swz_context_node(thread->key)->parent)
@@ -189,5 +192,28 @@ static inline void swz_context_mend_key(struct swz_thread *thread)
  * node is folded, or is such a one itself. Async-signal-safe. */
 struct swz_node *swz_long_calls_of(struct swz_thread *thread,
 				   const struct swz_node *node);
+
+/* --- activations: calls that are open ------------------------------------- */
+
+/* A node's activations: what is counted and added up when one begins and ends,
+ * in the order in which the hooks do it (asm/x86_64/enter.S, exit.S). Times are
+ * those of swz_now(), with what runtime/record/sampling.h puts into their low
+ * bits. Async-signal-safe. */
+
+/* Counts a call whose time is that of an activation which goes on. */
+void swz_activation_count(struct swz_thread *thread, struct swz_node *node);
+
+/* Begins one; returns the callee's key. */
+uint64_t swz_activation_enter(struct swz_thread *thread, struct swz_node *node,
+			      uint64_t start);
+
+/* The same for one that was entered, and counted, before. */
+uint64_t swz_activation_resume(struct swz_thread *thread, struct swz_node *node,
+			       uint64_t start);
+
+/* Ends one; `how` is for the trace. */
+void swz_activation_leave(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t start, uint64_t now,
+			  enum swz_event_kind how);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/record/chunks.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "thunks/counting.h"
 

@@ -13,7 +13,6 @@
 #include "swizzle/format.h"
 #include "base/event_history.h"
 #include "base/syscall.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/support/config.h"
 

@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/switches.h"

@@ -11,6 +11,8 @@
 #include "base/status.h"
 #include "runtime/record/file_mapping.h"
 
+/* --- the file ------------------------------------------------------------- */
+
 /* The file gets no longer than AT from now on, whatever its bound is. Says so
  * in it, and once on stderr if it is swz_file. A child of vfork, which runs in
  * its parent's memory, has its own view of files: what it finds is not for
@@ -44,7 +46,7 @@ void swz_extent_reach_all(void);
 
 /* The profile file: created, mapped shared, closed; no descriptor is kept, so
  * that the program's own descriptors are numbered as ever.
- * runtime/record/chunks.h takes space from it.
+ * runtime/record/record_file.h takes space from it.
  * See docs/internals/file.md. */
 
 /* Creates the file that the output pattern names for this process and maps
@@ -113,5 +115,37 @@ static inline void *swz_unit_at(uint64_t unit)
 {
 	return (char *)swz_file + unit * SWZ_UNIT_BYTES;
 }
+
+/* --- chunks --------------------------------------------------------------- */
+
+/* Space in the profile file, by chunks (include/swizzle/format.h). Every page
+ * is made present before it is used, so that a full disk is an error here and
+ * no SIGBUS later. */
+
+/* A chunk of this payload, header filled but its magic, or NULL: full. The
+ * caller fills the payload and publishes. Lock free, async-signal-safe. */
+struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
+				 uint64_t payload_bytes, uint32_t count,
+				 uint32_t owner);
+void swz_chunk_publish(struct swz_chunk *chunk);
+
+/* For who will need much: lets what is taken from now on lie in huge pages, if
+ * the file system has them. What is left of the first one, which is of small
+ * pages, is passed over, and takes no room on the disk. Lock free,
+ * async-signal-safe. */
+void swz_chunks_begin_huge_pages(void);
+
+/* Leaves all before UNTIL a hole, where that takes no more than half of the
+ * room. For a file that no other thread knows yet. */
+void swz_chunks_pass_over(struct swz_file_header *file, uint64_t until);
+
+/* A chunk of events (SWZ_CHUNK_EVENTS or SWZ_CHUNK_PACKED) of so many pages,
+ * all zero, not published. NULL: there is no room for that many. Lock free,
+ * async-signal-safe. */
+struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
+					uint32_t owner);
+
+/* How many bytes are left for all but events. */
+uint64_t swz_chunks_room(void);
 
 #endif

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "base/syscall.h"
-#include "runtime/record/chunks.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/events.h"
 #include "runtime/record/thread.h"

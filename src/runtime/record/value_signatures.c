@@ -13,7 +13,6 @@
 #include "base/status.h"
 #include "base/syscall.h"
 #include "runtime/record/annotations.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"

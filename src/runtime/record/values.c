@@ -10,7 +10,6 @@
 
 #include "swizzle/values.h"
 #include "base/syscall.h"
-#include "runtime/record/chunks.h"
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
@@ -267,9 +266,9 @@ static struct swz_value_summary *summary_of(struct swz_thread *thread,
 }
 
 /* (Apart: its frame is not beneath what reads arguments, on a small stack.) */
-__attribute__((noinline)) static void summary_put(struct swz_thread *thread, const struct swz_captured *c,
-			uint32_t node, enum swz_value_moment moment,
-			const struct swz_value_bytes_of *of)
+__attribute__((noinline)) static void summary_put(
+	struct swz_thread *thread, const struct swz_captured *c, uint32_t node,
+	enum swz_value_moment moment, const struct swz_value_bytes_of *of)
 {
 	struct swz_value_summary *summary = summary_of(thread, c, node);
 	unsigned first = moment == SWZ_VALUES_ENTRY ? 0 : c->entry_parts;
