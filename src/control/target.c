@@ -702,12 +702,20 @@ static bool is_unsafe_interrupted(const struct swz_safe_places *p, uint64_t ip)
 
 static bool waits_in_kernel(const struct user_regs_struct *r)
 {
-	if ((int64_t)r->orig_rax < 0)
-		return false;
 	for (size_t i = 0; i < sizeof(waiting_calls) / sizeof(long); i++)
 		if ((long)r->orig_rax == waiting_calls[i])
 			return true;
 	return false;
+}
+
+/* True if the thread is in libc where that holds no lock. It makes a system
+ * call: one that waits, or in a function that other code than libc's has called.
+ * (A thread that makes one short call after another, lseek or swapcontext, is
+ * hardly ever stopped elsewhere.) CALLER: the first return address, or 0. */
+static bool is_safe_in_libc(const struct swz_safe_places *p,
+			    const struct user_regs_struct *r, uint64_t caller)
+{
+	return waits_in_kernel(r) || (caller && !is_in(&p->libc, caller - 1));
 }
 
 bool swz_place_is_safe(struct swz_safe_places *p,
@@ -723,13 +731,15 @@ bool swz_place_is_safe(struct swz_safe_places *p,
 	enum swz_walk_end end = SWZ_WALK_LOST;
 	size_t count;
 
-	if (is_in(&p->libc, r->rip) && !waits_in_kernel(r))
+	if (is_in(&p->libc, r->rip) && (int64_t)r->orig_rax < 0)
 		return false;
 	count = swz_unwinder_walk(p->unwinder, &registers, &stack, pcs,
 				  MOST_FRAMES, &end);
 	if (end != SWZ_WALK_ROOT && end != SWZ_WALK_FULL)
 		return false;
-	if (is_unsafe(p, r->rip))
+	if (is_unsafe(p, r->rip) ||
+	    (is_in(&p->libc, r->rip) &&
+	     !is_safe_in_libc(p, r, count > 1 ? pcs[1] : 0)))
 		return false;
 	for (size_t i = 1; i < count; i++) {
 		/* what is interrupted is given increased by 1 */

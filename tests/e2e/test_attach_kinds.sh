@@ -68,6 +68,20 @@ for what in fibers fiber vfork; do
 	assert_ge "$(calls leaf)" 100 'calls of leaf'
 done
 
+# Nearly always in the midst of a call of libc's that does not wait: it is borrowed there.
+it 'calls: attached to'
+begin "$TARGETS/suspended" calls stop
+has_executed() {
+	[ "$(cat /proc/$program/comm)" = suspended ]
+}
+wait_until has_executed
+capture "$RUN" -q -o profile -p $program --for 300ms
+assert_status 0
+assert_empty err
+assert_ge "$(calls leaf)" 1 'calls of leaf'
+assert_code_restored
+end
+
 # makecontext() has put the return address there, the first byte of a function.
 it 'fiber: sampled'
 begin "$TARGETS/suspended" fiber stop

@@ -1,18 +1,21 @@
 /* Always in the midst of something, until the file STOP is there: suspended
  * vfork STOP, its children have its memory, while it waits for them; fibers, it
- * changes between stacks of its own; fiber, it stays in one; filter, under a
- * filter of system calls that permits all. Ends with 3 if all was right. */
+ * changes between stacks of its own; fiber, it stays in one; calls, it makes
+ * long system calls that do not wait; filter, under a filter of system calls that
+ * permits all. Ends with 3 if all was right. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 enum { FIBERS = 4, DEPTH = 5, STACK_BYTES = 65536, CALLS = 1000000 };
+enum { ROOM_BYTES = 64 << 20 };
 
 static ucontext_t first, fibers[FIBERS];
 static volatile long calls;
@@ -97,6 +100,26 @@ static int in_vfork(const char *stop)
 	return calls % CALLS == 0 ? 3 : 1;
 }
 
+/* In mprotect nearly all of the time: the pages of the room are there. */
+static int in_calls(const char *stop)
+{
+	long rounds = 0;
+	char *room = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (room == MAP_FAILED ||
+	    madvise(room, ROOM_BYTES, MADV_NOHUGEPAGE) != 0)
+		return 1;
+	memset(room, 1, ROOM_BYTES);
+	for (; access(stop, F_OK) != 0; rounds++) {
+		if (mprotect(room, ROOM_BYTES, PROT_READ) != 0 ||
+		    mprotect(room, ROOM_BYTES, PROT_READ | PROT_WRITE) != 0)
+			return 1;
+		calls = leaf(calls);
+	}
+	return calls == rounds ? 3 : 1;
+}
+
 static int under_filter(const char *stop)
 {
 	struct sock_filter allow = {0x06, 0, 0, SECCOMP_RET_ALLOW};
@@ -120,5 +143,7 @@ int main(int argc, char **argv)
 		return in_fiber(argv[2]);
 	if (strcmp(what, "vfork") == 0)
 		return in_vfork(argv[2]);
+	if (strcmp(what, "calls") == 0)
+		return in_calls(argv[2]);
 	return strcmp(what, "filter") == 0 ? under_filter(argv[2]) : 2;
 }
