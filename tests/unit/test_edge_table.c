@@ -2,7 +2,10 @@
  * context's table, where the hooks look too. */
 
 #include <check.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -288,6 +291,53 @@ START_TEST(signal_handlers_come_between)
 }
 END_TEST
 
+/* Two threads that share their state insert edges of the same contexts: odd
+ * numbers here, even ones there. A hook on either looks where children say. */
+enum { EDGES_EACH = 10, SPINS = 20000 };
+static atomic_uint reached[2];
+
+static void *insert_beside(void *which)
+{
+	const uint32_t own = (uint32_t)(uintptr_t)which;
+
+	for (uint32_t i = 1 + own; i < NODES; i += 2) {
+		const uint32_t context = 1 + i / EDGES_EACH;
+
+		atomic_store(&reached[own], context);
+		for (unsigned n = 0; atomic_load(&reached[!own]) < context; n++)
+			if (n > SPINS)
+				sched_yield();
+		swz_edge_insert(&thread, edge(i, context));
+	}
+	atomic_store(&reached[own], NODES);
+	return NULL;
+}
+
+START_TEST(two_threads_leave_children_whole)
+{
+	pthread_t other;
+
+	reached[0] = reached[1] = 0;
+	ck_assert_int_eq(pthread_create(&other, NULL, insert_beside, (void *)1),
+			 0);
+	insert_beside(NULL);
+	pthread_join(other, NULL);
+	for (uint32_t context = 2; context < NODES / EDGES_EACH; context++) {
+		const uint32_t bytes = child(context, SWZ_TABLE_MASK) + 4;
+
+		for (int i = 0; i < SWZ_CHILDREN; i++)
+			if (!(links[context].children[i] &
+			      SWZ_CHILDREN_IN_TABLE))
+				ck_abort_msg("context %u: child %d is %x",
+					     context, i,
+					     links[context].children[i]);
+		ck_assert_uint_eq(bytes & (bytes - 1), 0);
+		ck_assert_uint_le(bytes, 4 * NODES);
+		ck_assert_uint_eq(child(context, SWZ_TABLE_USED), EDGES_EACH);
+	}
+}
+END_TEST
+
 /* Blocks that threads take do not overlap, and are aligned as units are. */
 START_TEST(what_is_taken_is_zero_and_nobody_elses)
 {
@@ -327,6 +377,7 @@ int main(void)
 	tcase_add_test(t, without_room_an_edge_is_refused);
 	tcase_add_test(t, a_context_forgets_its_children);
 	tcase_add_test(t, signal_handlers_come_between);
+	tcase_add_test(t, two_threads_leave_children_whole);
 	tcase_add_test(t, what_is_taken_is_zero_and_nobody_elses);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

@@ -658,8 +658,10 @@ void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		/* its stack was resumed on this thread, or in a forked child:
 		 * the accounts are those of another one */
 		if (thread->top == thunk) {
-			thread->top = thunk->link;
-			swz_set_key(thread, thread->top);
+			struct swz_thunk *link = thunk->link;
+
+			thread->top = link ? link : &swz_bottom;
+			swz_set_key(thread, link ? link : &swz_bottom);
 		}
 		if (live)
 			swz_thread_give_up_thunk(thunk, slot);

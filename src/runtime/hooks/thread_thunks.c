@@ -535,23 +535,36 @@ static bool is_gone(const struct swz_thunk *frame)
 	return frame && frame->slot == SWZ_SLOT_GONE;
 }
 
+/* The frame behind another one. (A thread that shares our storage may change
+ * the link at any moment. The hooks look at the latest frame's slot without a
+ * check.) */
+static struct swz_thunk *frame_behind(const struct swz_thunk *frame)
+{
+	struct swz_thunk *link = __atomic_load_n(&frame->link,
+						 __ATOMIC_RELAXED);
+
+	return link ? link : &swz_bottom;
+}
+
 /* Some may be among the latest frames: what an exception or a longjmp has left
  * is there until the next call, and what a signal handler has been given may
  * lie on it before. (Links may go in circles.) */
 static void unlink_gone(struct swz_thread *thread)
 {
 	uint64_t most = (uint64_t)thread->cold->block_count * SWZ_BLOCK_THUNKS;
-	struct swz_thunk *frame;
+	struct swz_thunk *frame, *link;
 
-	for (; is_gone(thread->top) && most; most--)
-		thread->top = thread->top->link ? thread->top->link
-						: &swz_bottom;
-	for (frame = thread->top; frame && frame != &swz_bottom && most;
-	     frame = frame->link, most--)
-		for (; swz_thread_owns(thread, frame) && is_gone(frame->link) &&
-		       most;
-		     most--)
-			frame->link = frame->link->link;
+	for (frame = thread->top; is_gone(frame) && most; most--) {
+		frame = frame_behind(frame);
+		thread->top = frame;
+	}
+	for (; frame && frame != &swz_bottom && most; most--) {
+		link = frame_behind(frame);
+		if (swz_thread_owns(thread, frame) && is_gone(link))
+			frame->link = frame_behind(link);
+		else
+			frame = link;
+	}
 }
 
 static void free_all_gone(struct swz_thread *thread)

@@ -89,8 +89,13 @@ static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 			       cold->index);
 	if (!chunk)
 		return SWZ_E_NOMEM;
-	cold->next_node = (struct swz_node *)(chunk + 1);
-	cold->last_node = cold->next_node + count;
+	/* in this order: who shares our storage may be about to take the last
+	 * of the old ones, and compares with the new end */
+	__atomic_store_n(&cold->next_node, (struct swz_node *)(chunk + 1),
+			 __ATOMIC_RELEASE);
+	__atomic_store_n(&cold->last_node,
+			 (struct swz_node *)(chunk + 1) + count,
+			 __ATOMIC_RELEASE);
 	/* the header has links too, as it takes a unit */
 	links_of_chunk(chunk)->next = cold->latest_chunk;
 	if (count > LAST_NODES) /* where it is refused, by faults */

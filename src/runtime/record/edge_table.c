@@ -32,7 +32,8 @@
  * are changes by one instruction, from four units to a table, or from a table
  * to a larger one, if nothing has been counted in it meanwhile. Entries are
  * counted before they are stored, and stored again where the table is another
- * one by then. */
+ * one by then. A thread that shares our storage may do so at the same time: then
+ * an edge may come to have two nodes, but children stay whole. */
 
 #define ENTRY_BYTES ((uint32_t)sizeof(uint32_t))
 #define FIRST_ENTRIES 32u
@@ -206,12 +207,18 @@ static bool make_table(const struct swz_thread *thread, struct table *t,
 	return true;
 }
 
-/* One that nobody else knows yet. */
+/* Into a table that nobody else knows yet. */
 static void fill(struct table *t, uint32_t unit)
 {
-	unsigned probes;
+	const struct swz_node *node = swz_unit_at(unit);
+	uint32_t at = (uint32_t)(hash(swz_edge_key(node), node->function,
+				      node->call_site) &
+				 t->mask) /
+		      ENTRY_BYTES;
 
-	put(t, swz_unit_at(unit), &probes);
+	while (t->entries[at])
+		at = next_place(t, at);
+	t->entries[at] = unit;
 	t->used++;
 }
 

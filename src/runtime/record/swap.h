@@ -2,9 +2,15 @@
 #define SWZ_RUNTIME_RECORD_SWAP_H
 
 /* Compare and exchange, and sums, by one instruction, between which and itself
- * no signal handler can come. There is no lock: it is for what only a thread
- * and its handlers change, and takes a few cycles where a lock takes twenty.
- * (Where two threads share their storage, one's change may be lost.) */
+ * no signal handler can come.
+ *
+ * Who may be beside us is another thread with the same thread-local storage (a
+ * raw clone). So exchanges are locked: without a lock cmpxchg writes what it has
+ * read, also where it swaps nothing (Intel SDM, CMPXCHG), and so takes back what
+ * the other one has just put there. A child's word that is older than its
+ * neighbours leads a hook to any address. They are for what is seldom changed.
+ *
+ * Sums have no lock, which takes twenty cycles: one's addition may be lost. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +20,7 @@ static inline bool swz_swap32(uint32_t *word, uint32_t *there, uint32_t value)
 {
 	bool swapped;
 
-	__asm__ volatile("cmpxchgl %3, %1"
+	__asm__ volatile("lock cmpxchgl %3, %1"
 			 : "=@ccz"(swapped), "+m"(*word), "+a"(*there)
 			 : "r"(value)
 			 : "memory");
@@ -28,7 +34,7 @@ static inline bool swz_swap_pair(uint64_t *words, const uint64_t *there,
 	uint64_t low = there[0], high = there[1];
 	bool swapped;
 
-	__asm__ volatile("cmpxchg16b %1"
+	__asm__ volatile("lock cmpxchg16b %1"
 			 : "=@ccz"(swapped), "+m"(*(uint64_t(*)[2])words),
 			   "+a"(low), "+d"(high)
 			 : "b"(values[0]), "c"(values[1])
