@@ -59,7 +59,7 @@ class Profile:
         """{(name, module): longest} of -f csv"""
         rows = csv.reader(self.run('-f', 'csv', *options).decode(
             'utf-8', 'replace').splitlines()[1:])
-        return {(row[6], '' if row[7] == '-' else row[7]): int(row[4])
+        return {(row[6], '' if row[7] == '-' else row[7]): int(row[4] or 0)
                 for row in rows}
 
     def threads(self):
