@@ -156,7 +156,7 @@ START_TEST(csv_of_functions)
 	   "1,400,900,900,900,0,sub_1000,prog,,,,\n"
 	   "4,350,350,25,150,0,sub_1100,prog,,,,\n"
 	   "1,150,200,200,200,0,sub_1000,\"libx,1.so\",,,,\n"
-	   "0,100,1000,0,0,0,[outside],-,,,,\n");
+	   "0,100,1000,,,0,[outside],-,,,,\n");
 }
 END_TEST
 
@@ -270,8 +270,8 @@ START_TEST(json_of_a_part)
 	   ":0,\"not_shown\":0," NO_LOSSES ",\n"
 	   "\"functions\":[\n"
 	   "{\"name\":\"[outside]\",\"module\":null,\"file\":null,\"line\":0,\""
-	   "calls\":0,\"self_ns\":100,\"incl_ns\":1000,\"min_ns\":0,\"max_ns"
-	   "\":0,\"unwound\":0},\n"
+	   "calls\":0,\"self_ns\":100,\"incl_ns\":1000,\"min_ns\":null,"
+	   "\"max_ns\":null,\"unwound\":0},\n"
 	   "{\"name\":\"sub_1000\",\"module\":\"/bin/prog\",\"file\":null,\"lin"
 	   "e\":0,\"calls\":1,\"self_ns\":400,\"incl_ns\":900,\"min_ns\":900,"
 	   "\"max_ns\":900,\"unwound\":0},\n"

@@ -19,17 +19,18 @@ static struct swz_image_thread thread;
 static struct swz_sample_run run;
 static struct swz_thread_time result;
 
-/* So many samples of each, of which each has weight 1. */
+/* So many samples of each, of which each weighs a period. */
 static void sampled(uint64_t f, uint64_t g, uint64_t kernel)
 {
 	const uint64_t samples[] = {0, f, g, kernel};
 
 	thread = (struct swz_image_thread){.nodes = nodes, .node_count = 4};
 	for (size_t i = 0; i < 4; i++) {
-		nodes[i].samples = nodes[i].weight = samples[i];
+		nodes[i].samples = samples[i];
+		nodes[i].weight = samples[i] * MS;
 		nodes[i].waits = 0;
 		thread.samples += samples[i];
-		thread.weight += samples[i];
+		thread.weight += samples[i] * MS;
 	}
 	thread.kernel_samples = kernel;
 	run = (struct swz_sample_run){.period_ns = MS,
@@ -70,8 +71,8 @@ END_TEST
 START_TEST(weights_count_and_not_samples)
 {
 	sampled(10, 10, 0);
-	nodes[2].weight = 30;
-	thread.weight = 40;
+	nodes[2].weight = 30 * MS;
+	thread.weight = 40 * MS;
 	derive(40 * MS, 40 * MS);
 	ck_assert_uint_eq(result.total_ns[2], 30 * MS);
 	ck_assert_uint_eq(result.total_ns[1], 40 * MS);
@@ -150,8 +151,10 @@ START_TEST(a_row_that_is_there_has_what_is_added)
 {
 	sampled(10, 0, 0);
 	nodes[3].parent = 0;
-	nodes[3].samples = nodes[3].weight = 10;
-	thread.samples = thread.weight = 20;
+	nodes[3].samples = 10;
+	nodes[3].weight = 10 * MS;
+	thread.samples = 20;
+	thread.weight = 20 * MS;
 	run.flags = 0;
 	derive(40 * MS, 40 * MS);
 	ck_assert_uint_eq(result.count, 4);

@@ -184,15 +184,16 @@ static struct swz_field get_other(const void *table, const void *row, int of)
 {
 	const struct swz_report_function *costs = costs_of(row);
 	const struct swz_report *report = report_of(table);
+	const bool times = !report->without_times;
 
 	switch (of) {
 	case OF_ERROR:
 		return swz_field_number(
 			true, (int64_t)rint(sqrt(costs->variance_ns)));
 	case OF_MIN:
-		return swz_field_number(costs->min_ns != 0, costs->min_ns);
+		return swz_field_number(times && costs->min_ns, costs->min_ns);
 	case OF_MAX:
-		return swz_field_number(costs->max_ns != 0, costs->max_ns);
+		return swz_field_number(times && costs->max_ns, costs->max_ns);
 	case OF_UNWOUND:
 		return swz_field_count(swz_report_sees_ends(report),
 				       costs->unwound);
