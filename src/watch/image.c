@@ -30,7 +30,6 @@
 #include "watch/jit_functions.h"
 #include "watch/proc_task.h"
 #include "watch/script_frames.h"
-#include "watch/unwind/full_step.h"
 #include "watch/unwind/unwinder.h"
 
 /* --- labels of a process ------------------------------------------------- */
@@ -312,6 +311,7 @@ struct swz_image *swz_image_create(int32_t pid, uint64_t now_ns)
 		image->start_realtime_ns -= monotonic - now_ns;
 	image->process_start = swz_process_start(pid);
 	image->unwinder = swz_unwinder_create();
+	swz_script_frames_unwind(image);
 	return image;
 }
 
@@ -350,6 +350,7 @@ struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
 	}
 	swz_unwinder_destroy(image->unwinder);
 	image->unwinder = swz_unwinder_fork(parent->unwinder);
+	swz_script_frames_unwind(image);
 	hooked_frames_fork(image, parent);
 	swz_counted_code_fork(image, parent);
 	if (parent->names)
@@ -381,6 +382,7 @@ void swz_image_free(struct swz_image *image)
 	swz_map_free(&image->by_name);
 	swz_map_free(&image->by_place);
 	swz_map_free(&image->by_unnamed_pc);
+	swz_map_free(&image->by_code);
 	swz_unwinder_destroy(image->unwinder);
 	hooked_frames_free(image);
 	swz_counted_code_free(image);
@@ -706,7 +708,7 @@ bool swz_image_knows(const struct swz_image *image, uint64_t address)
 	return mapping_at(image, address) != NULL;
 }
 
-static bool is_in_file(const struct swz_image *image, uint64_t address)
+bool swz_image_is_in_file(const struct swz_image *image, uint64_t address)
 {
 	const struct swz_image_mapping *mapping = mapping_at(image, address);
 
@@ -733,8 +735,8 @@ static uint32_t find_function(struct swz_image *image, uint64_t pc)
 	return *index;
 }
 
-static uint32_t function_at(struct swz_image *image, uint64_t pc,
-			    uint64_t time_ns)
+uint32_t swz_image_function_at(struct swz_image *image, uint64_t pc,
+			       uint64_t time_ns)
 {
 	uint32_t known = swz_map_get(&image->by_pc, pc, 0);
 	const struct swz_image_mapping *mapping;
@@ -748,186 +750,4 @@ static uint32_t function_at(struct swz_image *image, uint64_t pc,
 	known = find_function(image, pc);
 	*swz_map_at(&image->by_pc, pc, 0) = known;
 	return known;
-}
-
-/* ------------------------------------------------------------ samples */
-
-static uint32_t add_rows(struct swz_image_thread *thread, uint32_t node,
-			 const struct swz_stack_row *rows, size_t count)
-{
-	for (size_t i = count; i-- > 0;)
-		node = swz_stack_child(thread, node, rows[i].function,
-				       rows[i].call_site);
-	return node;
-}
-
-/* Those of the profiler's functions that stand between the program's and what
- * these call. */
-static size_t leave_out_ours(const struct swz_image *image, uint64_t *pcs,
-			     uint64_t *frame_pointers, size_t count)
-{
-	size_t kept = 0;
-
-	if (!image->counted.output)
-		return count;
-	for (size_t i = 0; i < count; i++)
-		if (pcs[i] < image->hooked.start ||
-		    pcs[i] >= image->hooked.end) {
-			frame_pointers[kept] = frame_pointers[i];
-			pcs[kept++] = pcs[i];
-		}
-	return kept;
-}
-
-/* The script's function that runs in a frame of the machine, if that says so.
- */
-static uint32_t function_of_frame(struct swz_image *image,
-				  const struct swz_stack *stack,
-				  uint64_t frame_pointer, bool is_innermost)
-{
-	uint64_t function;
-
-	if (!frame_pointer ||
-	    swz_stack_load(stack, frame_pointer - SWZ_FRAME_FUNCTION,
-			   &function) != SWZ_STEP_DONE)
-		return SWZ_NO_MODULE;
-	return swz_script_frame_function(image, function, is_innermost);
-}
-
-static uint32_t add_frames(struct swz_image *image,
-			   struct swz_image_thread *thread,
-			   const struct swz_registers *registers,
-			   const struct swz_stack *stack,
-			   const struct swz_hit *hit, uint32_t *line)
-{
-	static uint64_t pcs[SWZ_MOST_FRAMES], frame_pointers[SWZ_MOST_FRAMES];
-	static struct swz_stack_row rows[SWZ_MOST_FRAMES];
-	static struct swz_stack_row with_script[2 * SWZ_MOST_FRAMES];
-	enum swz_walk_end end = SWZ_WALK_LOST;
-	size_t count = swz_unwinder_walk_frames(image->unwinder, registers,
-						stack, pcs, frame_pointers,
-						SWZ_MOST_FRAMES, &end);
-	size_t kept = 0;
-	uint32_t node = 0;
-
-	count = leave_out_ours(image, pcs, frame_pointers, count);
-	if (!count)
-		return 0; /* a thread of the profiler's */
-	if (end == SWZ_WALK_LOST)
-		image->broken_stacks++;
-	else if (end != SWZ_WALK_ROOT)
-		image->cut_stacks++;
-	if (end != SWZ_WALK_ROOT)
-		node = swz_stack_child(thread, node, SWZ_FUNCTION_CALLERS, 0);
-	for (size_t i = 0; i < count; i++) {
-		/* a return address may be the first of the next function */
-		uint64_t pc = i ? pcs[i] - 1 : pcs[i];
-		uint32_t script = function_of_frame(image, stack,
-						    frame_pointers[i], !i);
-
-		if (script != SWZ_NO_MODULE) {
-			/* code that has no frame of its own is a part of it */
-			while (kept && i &&
-			       frame_pointers[i - 1] == frame_pointers[i] &&
-			       rows[kept - 1].call_site == pcs[i])
-				kept--;
-			if (kept)
-				rows[kept - 1].call_site = 0;
-		}
-		rows[kept].function = script != SWZ_NO_MODULE
-					      ? script
-					      : function_at(image, pc,
-							    hit->time_ns);
-		rows[kept++].call_site = i + 1 < count ? pcs[i + 1] : 0;
-	}
-	count = kept;
-	if (!hit->script)
-		return add_rows(thread, node, rows, count);
-	count = swz_script_frames_put(image, hit->script, rows, count,
-				      end == SWZ_WALK_ROOT, with_script,
-				      (size_t)2 * SWZ_MOST_FRAMES, line);
-	return add_rows(thread, node, with_script, count);
-}
-
-/* Where in the function it was hit may be asked for. */
-static bool has_source(const struct swz_image *image,
-		       const struct swz_stack_node *node)
-{
-	return node->function < image->function_count &&
-	       image->functions[node->function].module != SWZ_NO_MODULE;
-}
-
-/* Counts and times are of the same time. */
-static void add_paused(struct swz_image *image, struct swz_image_thread *thread,
-		       const struct swz_hit *hit)
-{
-	if (hit->waiting) {
-		thread->paused_waits++;
-		thread->waits++;
-		return;
-	}
-	thread->paused_weight += hit->weight;
-	thread->weight += hit->weight;
-	thread->samples++;
-	thread->kernel_samples += hit->in_kernel;
-	image->paused_samples++;
-	image->samples++;
-}
-
-/* The profiler's time is not the program's. */
-static void add_own(struct swz_image *image, struct swz_image_thread *thread,
-		    const struct swz_hit *hit)
-{
-	thread->own_weight += hit->weight;
-	thread->weight += hit->weight;
-	thread->samples++;
-	thread->kernel_samples += hit->in_kernel;
-	image->own_samples++;
-	image->samples++;
-}
-
-void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
-		   const struct swz_registers *registers,
-		   const struct swz_stack *stack, const struct swz_hit *hit)
-{
-	enum swz_code_kind kind = SWZ_CODE_PROGRAM;
-	struct swz_registers at = {0};
-	uint32_t node = 0, line = 0;
-
-	if (swz_counted_code_is_paused(image, hit->time_ns)) {
-		add_paused(image, thread, hit);
-		return;
-	}
-	if (registers) {
-		at = *registers;
-		kind = swz_counted_code_find(image, &at,
-					     is_in_file(image, at.ip));
-	}
-	if (kind == SWZ_CODE_LIBRARY && !hit->waiting) {
-		add_own(image, thread, hit);
-		return;
-	}
-	if (registers)
-		node = add_frames(image, thread, &at, stack, hit, &line);
-	if (kind == SWZ_CODE_COUNTING && !hit->waiting)
-		node = swz_stack_child(thread, node, SWZ_FUNCTION_COUNTING, 0);
-	else if (hit->in_kernel || !node)
-		node = swz_stack_child(thread, node, SWZ_FUNCTION_KERNEL,
-				       line ? line : at.ip);
-	else if (line)
-		node = swz_stack_hit(thread, node, line);
-	else if (has_source(image, &thread->nodes[node]))
-		node = swz_stack_hit(thread, node, at.ip);
-	if (hit->waiting) {
-		thread->nodes[node].waits++;
-		thread->waits++;
-		image->waits++;
-	} else {
-		thread->nodes[node].samples++;
-		thread->nodes[node].weight += hit->weight;
-		thread->samples++;
-		thread->weight += hit->weight;
-		thread->kernel_samples += hit->in_kernel || !registers;
-		image->samples++;
-	}
 }

@@ -138,6 +138,7 @@ struct swz_image {
 	struct swz_map by_name;       /* (hash, which of those): functions */
 	struct swz_map by_place;      /* (address, script): is taken */
 	struct swz_map by_unnamed_pc; /* (pc, names that are known) */
+	struct swz_map by_code; /* (swz_script_code's address, 0): functions */
 	size_t pending_count;
 	char **scripts; /* paths; the first is NULL */
 	size_t script_count, script_capacity;
@@ -193,6 +194,12 @@ bool swz_image_is_left(const struct swz_image *image);
 
 /* True if an address lies in memory that was seen to be mapped. */
 bool swz_image_knows(const struct swz_image *image, uint64_t address);
+
+bool swz_image_is_in_file(const struct swz_image *image, uint64_t address);
+
+/* The function that had an address at that time. */
+uint32_t swz_image_function_at(struct swz_image *image, uint64_t pc,
+			       uint64_t time_ns);
 
 /* Adds a thread; it lives as long as the image. */
 struct swz_image_thread *swz_image_add_thread(struct swz_image *image,

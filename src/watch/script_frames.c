@@ -9,19 +9,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/memory.h"
 #include "watch/jit_functions.h"
 #include "watch/names/script_language.h"
 #include "watch/proc_task.h"
 #include "watch/unwind/unwind_file.h"
+#include "watch/unwind/unwind_row.h"
 
 #define WORD 8
 #define MOST_CODE ((size_t)1 << 20) /* of one function */
 
 static const struct swz_script_language *const languages[] = {
 	&swz_python_language, &swz_ruby_language, &swz_php_language,
-	&swz_perl_language,   &swz_node_language,
+	&swz_perl_language,   &swz_node_language, &swz_java_language,
 };
 
 #define LANGUAGES (sizeof(languages) / sizeof(*languages))
@@ -278,20 +280,115 @@ static void put_script(struct putting *p, const struct swz_script_frame *frame,
 	free(path);
 }
 
-uint32_t swz_script_frame_function(struct swz_image *image, uint64_t function,
-				   bool is_new_stack)
+/* ------------------------------------------------- frames of the machine */
+
+void swz_script_frames_begin(struct swz_image *image)
 {
-	const struct swz_script_code *code;
+	if (image->script)
+		image->script->stacks++;
+}
+
+/* A file of the program's directory has its path; others are as they are. */
+static char *path_of(const struct swz_image *image, const char *file)
+{
+	char *path, *there;
+	bool is_there;
+
+	if (strchr("/<(", *file) || !image->directory)
+		return swz_duplicate(file);
+	path = swz_print("%s/%s", image->directory, file);
+	there = swz_print("/proc/%d/root%s", (int)image->pid, path);
+	is_there = access(there, F_OK) == 0;
+	free(there);
+	if (is_there)
+		return path;
+	free(path);
+	return swz_duplicate(file);
+}
+
+/* Codes live as long as their reader. */
+static uint32_t function_of(struct swz_image *image,
+			    const struct swz_script_code *code)
+{
+	uint32_t *known = swz_map_at(&image->by_code, (uintptr_t)code, 0);
+	char *path;
+
+	if (*known != SWZ_MAP_NONE)
+		return *known;
+	path = path_of(image, code->file);
+	*known = swz_script_function(image, code->name, path, code->line);
+	free(path);
+	return *known;
+}
+
+size_t swz_script_frame_functions(struct swz_image *image,
+				  const struct swz_script_place *place,
+				  struct swz_placed_function *functions)
+{
+	struct swz_script_frame frames[SWZ_MOST_INLINED];
+	size_t count;
 
 	look_for_interpreter(image);
-	if (!image->script || !image->script->language->code)
-		return SWZ_NO_MODULE;
-	code = image->script->language->code(image->script, function,
-					     is_new_stack);
-	return code ? swz_script_function(image, code->name, code->file,
-					  code->line)
-		    : SWZ_NO_MODULE;
+	if (!image->script || !image->script->language->functions)
+		return 0;
+	count = image->script->language->functions(image->script, place,
+						   frames);
+	for (size_t i = 0; i < count; i++)
+		functions[i] = (struct swz_placed_function){
+			function_of(image, frames[i].code),
+			frames[i].line < SWZ_MOST_SCRIPT_LINES ? frames[i].line
+							       : 0};
+	return count;
 }
+
+bool swz_script_frames_are_shared(const struct swz_image *image)
+{
+	return image->script && image->script->language->shares_frames;
+}
+
+bool swz_script_frame_is_helper(struct swz_image *image, uint64_t pc)
+{
+	return image->script && image->script->language->is_helper &&
+	       image->script->language->is_helper(image->script, pc);
+}
+
+static bool row_of_frame(void *context, uint64_t pc, bool is_innermost,
+			 struct swz_unwind_row *row)
+{
+	struct swz_image *image = context;
+	uint32_t size = 0;
+
+	look_for_interpreter(image);
+	if (!image->script || !image->script->language->leave)
+		return false;
+	switch (image->script->language->leave(image->script, pc, is_innermost,
+					       &size)) {
+	case SWZ_LEAVE_BY_SIZE:
+		*row = (struct swz_unwind_row){.kind = SWZ_ROW_RSP,
+					       .cfa_offset = (int32_t)size};
+		return true;
+	case SWZ_LEAVE_BY_SIZE_WITH_RBP:
+		*row = (struct swz_unwind_row){.kind = SWZ_ROW_RSP,
+					       .cfa_offset = (int32_t)size,
+					       .rbp = SWZ_ROW_RBP_AT_CFA,
+					       .rbp_offset = -2 * WORD};
+		return true;
+	case SWZ_LEAVE_BY_RBP:
+		*row = (struct swz_unwind_row){.kind = SWZ_ROW_RBP_AND_SP,
+					       .cfa_offset = -WORD};
+		return true;
+	case SWZ_LEAVE_UNKNOWN:
+	default:
+		return false;
+	}
+}
+
+void swz_script_frames_unwind(struct swz_image *image)
+{
+	swz_unwinder_describe(image->unwinder, row_of_frame, image);
+}
+
+/* ----------------------------------------------- frames of a loop's calls */
 
 static bool is_loop(const struct swz_image *image, uint32_t function)
 {

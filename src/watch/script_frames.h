@@ -27,10 +27,32 @@ bool swz_script_frames_known_of(const struct swz_image *image);
 const struct swz_script_stack *swz_script_frames_read(
 	struct swz_image *image, const struct swz_script_thread *thread);
 
-/* Where frames of a script are the machine's: the image's function that a frame
- * is of which has that word at SWZ_FRAME_FUNCTION. SWZ_NO_MODULE: of none. */
-uint32_t swz_script_frame_function(struct swz_image *image, uint64_t function,
-				   bool is_new_stack);
+/* Another stack is read: what was read for the one before may have changed. */
+void swz_script_frames_begin(struct swz_image *image);
+
+/* Where frames of a script are the machine's. */
+
+/* A function that runs in a frame. */
+struct swz_placed_function {
+	uint32_t function; /* index of the image's */
+	uint32_t line;     /* that it executes; 0: not known */
+};
+
+/* Writes the functions of a frame, the innermost first, SWZ_MOST_INLINED at
+ * most. Returns how many; 0: it is none of a script. */
+size_t swz_script_frame_functions(struct swz_image *image,
+				  const struct swz_script_place *place,
+				  struct swz_placed_function *functions);
+
+/* Frames of functions are told apart by %rbp: code that runs with a function's
+ * is a part of it. */
+bool swz_script_frames_are_shared(const struct swz_image *image);
+
+/* True if code of the interpreter's own is there, which functions call. */
+bool swz_script_frame_is_helper(struct swz_image *image, uint64_t pc);
+
+/* Has the image's unwinder ask how such frames are left. */
+void swz_script_frames_unwind(struct swz_image *image);
 
 void swz_script_frames_close(struct swz_script_reader *reader);
 

@@ -16,7 +16,8 @@ enum {
 	SCRIPT_TYPE = 167,
 	SCOPE_TYPE = 261,
 	ONE_BYTE = 40,
-	CONS = 41
+	CONS = 41,
+	FRAME = 0x7000 /* its frame pointer */
 };
 
 static const struct {
@@ -137,15 +138,34 @@ static void tear_down(void)
 	swz_node_language.close(node);
 }
 
+/* A frame whose function is the one that the test asks for. */
+static bool load_function(const void *stack, uint64_t address, uint64_t *word)
+{
+	*word = *(const uint64_t *)stack;
+	return address == FRAME - 16;
+}
+
+/* NULL: it is none. */
+static const struct swz_script_code *code_of(uint64_t of)
+{
+	const struct swz_script_place place = {
+		.frame_pointer = FRAME, .load = load_function, .stack = &of};
+	struct swz_script_frame frames[SWZ_MOST_INLINED];
+
+	return swz_node_language.functions(node, &place, frames)
+		       ? frames[0].code
+		       : NULL;
+}
+
 static void assert_function(const char *name, uint32_t line)
 {
-	const struct swz_script_code *code = swz_node_language.code(
-		node, function, true);
+	const struct swz_script_code *code = code_of(function);
 
 	ck_assert_ptr_nonnull(code);
 	ck_assert_str_eq(code->name, name);
 	ck_assert_str_eq(code->file, "/x.js");
 	ck_assert_uint_eq(code->line, line);
+	node->stacks++;
 }
 
 START_TEST(functions_have_their_name_file_and_line)
@@ -161,12 +181,23 @@ START_TEST(functions_have_their_name_file_and_line)
 }
 END_TEST
 
+/* The garbage collector moves functions. */
+START_TEST(what_was_met_holds_for_one_stack)
+{
+	ck_assert_str_eq(code_of(function)->name, "f");
+	name_function(make_text("other"));
+	ck_assert_str_eq(code_of(function)->name, "f");
+	node->stacks++;
+	ck_assert_str_eq(code_of(function)->name, "other");
+}
+END_TEST
+
 START_TEST(what_is_no_function_is_none)
 {
-	ck_assert_ptr_null(swz_node_language.code(node, scope, true));
-	ck_assert_ptr_null(swz_node_language.code(node, function - 1, true));
-	ck_assert_ptr_null(swz_node_language.code(node, 0xdead0001, true));
-	ck_assert_ptr_null(swz_node_language.code(node, 0, true));
+	ck_assert_ptr_null(code_of(scope));
+	ck_assert_ptr_null(code_of(function - 1));
+	ck_assert_ptr_null(code_of(0xdead0001));
+	ck_assert_ptr_null(code_of(0));
 }
 END_TEST
 
@@ -177,7 +208,7 @@ START_TEST(a_text_made_of_itself_ends)
 	memory_put(text - 1 + 16, text, 8);
 	memory_put(text - 1 + 24, text, 8);
 	name_function(text);
-	(void)swz_node_language.code(node, function, true);
+	(void)code_of(function);
 }
 END_TEST
 
@@ -194,7 +225,8 @@ END_TEST
 static void look(unsigned round)
 {
 	(void)round;
-	(void)swz_node_language.code(node, function, true);
+	node->stacks++;
+	(void)code_of(function);
 }
 
 START_TEST(damaged_memory_is_survived)
@@ -210,6 +242,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, functions_have_their_name_file_and_line);
+	tcase_add_test(tcase, what_was_met_holds_for_one_stack);
 	tcase_add_test(tcase, what_is_no_function_is_none);
 	tcase_add_test(tcase, a_text_made_of_itself_ends);
 	tcase_add_test(tcase, places_that_cannot_be_are_refused);

@@ -6,6 +6,7 @@
 
 #include "tests/unit/run_suite.h"
 #include "tests/unit/walked_stack.h"
+#include "watch/unwind/unwind_row.h"
 
 START_TEST(code_without_an_entry_is_walked_by_rbp)
 {
@@ -233,6 +234,55 @@ START_TEST(code_made_at_run_time)
 }
 END_TEST
 
+/* A frame of 24 bytes at 0x10100, one by rbp and a saved rsp at 0x10200. */
+static bool describe(void *context, uint64_t pc, bool is_innermost,
+		     struct swz_unwind_row *row)
+{
+	ck_assert_ptr_eq(context, &walk);
+	ck_assert_int_eq(is_innermost, pc == 0x10100);
+	if (pc == 0x10100)
+		*row = (struct swz_unwind_row){.kind = SWZ_ROW_RSP,
+					       .cfa_offset = 24,
+					       .rbp = SWZ_ROW_RBP_AT_CFA,
+					       .rbp_offset = -16};
+	if (pc == 0x10200)
+		*row = (struct swz_unwind_row){.kind = SWZ_ROW_RBP_AND_SP,
+					       .cfa_offset = -8};
+	return pc == 0x10100 || pc == 0x10200;
+}
+
+START_TEST(frames_that_who_made_the_code_describes)
+{
+	uint64_t frame_pointers[MOST];
+
+	walk_map_anonymous();
+	swz_unwinder_describe(walk.unwinder, describe, &walk);
+	walk.words[1] = walk_address(9); /* of the caller */
+	walk.words[2] = 0x10201;
+	walk.words[8] = walk_address(14); /* its caller's rsp */
+	walk.words[9] = walk_address(20);
+	walk.words[10] = 0x10301; /* one that is not described: by rbp */
+	walk.words[20] = 0;
+	walk.words[21] = AT(t_root_at);
+	walk.registers.ip = 0x10100;
+	ck_assert_uint_eq(swz_unwinder_walk_frames(
+				  walk.unwinder, &walk.registers, &walk.stack,
+				  walk.pcs, frame_pointers, MOST, &walk.end),
+			  4);
+	ck_assert_uint_eq(walk.pcs[1], 0x10201);
+	ck_assert_uint_eq(walk.pcs[2], 0x10301);
+	ck_assert_uint_eq(walk.pcs[3], AT(t_root_at));
+	ck_assert_int_eq(walk.end, SWZ_WALK_ROOT);
+	ck_assert_uint_eq(frame_pointers[0], SWZ_NO_FRAME_POINTER);
+	ck_assert_uint_eq(frame_pointers[1], walk_address(9));
+	ck_assert_uint_eq(frame_pointers[2], walk_address(20));
+	/* what is saved cannot be an rsp: by rbp alone */
+	walk.words[8] = walk_address(10);
+	ck_assert_uint_eq(walk_from((const char *)0x10100), 4);
+	ck_assert_uint_eq(walk.pcs[2], 0x10301);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unwinder bare code");
@@ -250,6 +300,7 @@ int main(void)
 		       registers_are_followed_through_frames_without_an_entry);
 	tcase_add_test(tcase, a_new_thread_and_its_creator_stand_at_one_place);
 	tcase_add_test(tcase, code_made_at_run_time);
+	tcase_add_test(tcase, frames_that_who_made_the_code_describes);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -28,6 +28,7 @@
 #define SCOPE_REST 10u     /* slots behind the locals */
 #define HEAD_BYTES 128u
 #define MAPS 64u
+#define FRAME_FUNCTION 16u /* below %rbp (v8dbg_off_fp_function) */
 
 enum { SEQUENTIAL = 0, CONS = 1, EXTERNAL = 2, SLICED = 3, THIN = 5 };
 
@@ -50,6 +51,7 @@ struct swz_node {
 	struct places places;
 	struct swz_script_codes codes;
 	struct known_map maps[MAPS];
+	uint64_t stack; /* the one whose functions were met */
 };
 
 static bool read_bytes(const struct swz_node *node, uint64_t address,
@@ -326,18 +328,14 @@ static const struct swz_script_code *code_of(struct swz_node *node,
 				       described.name, file, line);
 }
 
-static const struct swz_script_code *node_code(struct swz_script_reader *reader,
-					       uint64_t function,
-					       bool is_new_stack)
+static const struct swz_script_code *function_code(struct swz_node *node,
+						   uint64_t function)
 {
-	struct swz_node *node = (struct swz_node *)reader;
 	const struct places *p = &node->places;
 	const struct swz_script_code *code;
 	uint8_t head[HEAD_BYTES];
 	uint32_t type;
 
-	if (is_new_stack)
-		swz_script_codes_begin_stack(&node->codes);
 	code = swz_script_codes_met(&node->codes, function, 0);
 	if (code)
 		return code;
@@ -348,6 +346,27 @@ static const struct swz_script_code *node_code(struct swz_script_reader *reader,
 	return swz_script_codes_meet(
 		&node->codes, function, 0,
 		code_of(node, swz_script_word(head, p->function_shared)));
+}
+
+static size_t node_functions(struct swz_script_reader *reader,
+			     const struct swz_script_place *place,
+			     struct swz_script_frame *frames)
+{
+	struct swz_node *node = (struct swz_node *)reader;
+	const struct swz_script_code *code;
+	uint64_t function;
+
+	if (node->stack != reader->stacks)
+		swz_script_codes_begin_stack(&node->codes);
+	node->stack = reader->stacks;
+	if (!place->load(place->stack, place->frame_pointer - FRAME_FUNCTION,
+			 &function))
+		return 0;
+	code = function_code(node, function);
+	if (!code)
+		return 0;
+	*frames = (struct swz_script_frame){.code = code};
+	return 1;
 }
 
 /* -------------------------------------------------------------- life */
@@ -443,6 +462,7 @@ static void node_close(struct swz_script_reader *reader)
 const struct swz_script_language swz_node_language = {
 	.name = "JavaScript",
 	.open = node_open,
-	.code = node_code,
+	.functions = node_functions,
+	.shares_frames = true,
 	.close = node_close,
 };

@@ -28,11 +28,36 @@ struct swz_script_thread {
 	uint64_t loop_register;
 };
 
+/* A frame of the machine in code that was made at run time. */
+struct swz_script_place {
+	uint64_t pc; /* within what it executes */
+	uint64_t frame_pointer;
+	bool is_innermost;
+	/* What %r13 holds in the innermost frame; otherwise 0. */
+	uint64_t innermost_register;
+	/* Reads the thread's stack as it was. */
+	bool (*load)(const void *stack, uint64_t address, uint64_t *word);
+	const void *stack;
+};
+
+/* How to get from such a frame to its caller's. */
+enum swz_script_leave {
+	SWZ_LEAVE_UNKNOWN, /* as where nothing is known: by %rbp */
+	/* The return address is below %rsp + size. */
+	SWZ_LEAVE_BY_SIZE,
+	/* The same; the caller's %rbp is below that. */
+	SWZ_LEAVE_BY_SIZE_WITH_RBP,
+	/* By %rbp; the caller's %rsp is saved one word below it. */
+	SWZ_LEAVE_BY_RBP
+};
+
 /* Each language's own structure begins with it. */
 struct swz_script_reader {
 	const struct swz_script_language *language;
 	swz_script_read *read;
 	void *memory;
+	/* Counts the stacks: what was read for one holds until the next. */
+	uint64_t stacks;
 	/* The function whose calls each run a group of frames. */
 	uint64_t loop;
 	/* An address in the function that the loop is in, if that is another
@@ -59,21 +84,33 @@ struct swz_script_language {
 					 const struct swz_script_thread *thread,
 					 struct swz_script_frame *frames,
 					 size_t most, size_t *count);
-	/* Where they are: the code of the frame that has FUNCTION
-	 * SWZ_FRAME_FUNCTION. NULL: it is none of a script. */
-	const struct swz_script_code *(*code)(struct swz_script_reader *reader,
-					      uint64_t function,
-					      bool is_new_stack);
+	/* Where they are: writes the functions that run in such a frame, the
+	 * innermost first, at most SWZ_MOST_INLINED, and returns how many; 0:
+	 * it is none of a script. */
+	size_t (*functions)(struct swz_script_reader *reader,
+			    const struct swz_script_place *place,
+			    struct swz_script_frame *frames);
+	/* Functions have %rbp frames, and code that runs on a function's frame
+	 * is a part of it. */
+	bool shares_frames;
+	/* NULL: such frames are left by %rbp. Sets *size. */
+	enum swz_script_leave (*leave)(struct swz_script_reader *reader,
+				       uint64_t pc, bool is_innermost,
+				       uint32_t *size);
+	/* True if PC is in code of the interpreter's own that functions call:
+	 * its time is theirs. */
+	bool (*is_helper)(struct swz_script_reader *reader, uint64_t pc);
 	void (*close)(struct swz_script_reader *reader);
 };
 
-/* So far below the frame pointer (v8dbg_off_fp_function). */
-#define SWZ_FRAME_FUNCTION 16u
+/* Functions that a compiler has put into one. */
+#define SWZ_MOST_INLINED 32u
 
 extern const struct swz_script_language swz_python_language;
 extern const struct swz_script_language swz_ruby_language;
 extern const struct swz_script_language swz_php_language;
 extern const struct swz_script_language swz_perl_language;
 extern const struct swz_script_language swz_node_language;
+extern const struct swz_script_language swz_java_language;
 
 #endif

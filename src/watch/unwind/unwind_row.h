@@ -15,11 +15,13 @@ enum swz_unwind_row_kind {
 	SWZ_ROW_RBP,   /* CFA = rbp + cfa_offset; likewise */
 	SWZ_ROW_SAVED, /* CFA is saved at rbp + cfa_offset; likewise: GCC's
 			* functions that align their stack */
-	SWZ_ROW_ROOT,  /* the outermost frame */
-	SWZ_ROW_OTHER, /* all rules of the unwind entry have to be looked at */
-	SWZ_ROW_ENTRY, /* the first byte of a function, put on the stack by
-			* hand: no call precedes it. CFA = rsp + cfa_offset; 0:
-			* the function leaves this stack, so it has no caller */
+	SWZ_ROW_RBP_AND_SP, /* by rbp; the caller's rsp is saved at rbp +
+			     * cfa_offset */
+	SWZ_ROW_ROOT,       /* the outermost frame */
+	SWZ_ROW_OTHER,  /* all rules of the unwind entry have to be looked at */
+	SWZ_ROW_ENTRY,  /* the first byte of a function, put on the stack by
+			 * hand: no call precedes it. CFA = rsp + cfa_offset; 0:
+			 * the function leaves this stack, so it has no caller */
 	SWZ_ROW_SIGNAL, /* no entry; it is a signal's return trampoline */
 	SWZ_ROW_BRANCH, /* no entry; a branch by rax comes, behind which there
 			 * may be one */

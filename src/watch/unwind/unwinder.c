@@ -38,6 +38,9 @@ struct swz_unwinder {
 	struct place places[PLACES];
 	uint64_t (*resolve)(void *context, uint64_t return_address);
 	void *resolve_context;
+	bool (*describe)(void *context, uint64_t pc, bool is_innermost,
+			 struct swz_unwind_row *row);
+	void *describe_context;
 };
 
 /* The pc by which rules are looked up: a call may be a function's last
@@ -104,6 +107,16 @@ void swz_unwinder_resolve(struct swz_unwinder *unwinder,
 {
 	unwinder->resolve = resolve;
 	unwinder->resolve_context = context;
+}
+
+void swz_unwinder_describe(struct swz_unwinder *unwinder,
+			   bool (*describe)(void *context, uint64_t pc,
+					    bool is_innermost,
+					    struct swz_unwind_row *row),
+			   void *context)
+{
+	unwinder->describe = describe;
+	unwinder->describe_context = context;
 }
 
 /* The mapping that has this pc, or NULL. */
@@ -304,6 +317,29 @@ static enum swz_step step_by_rbp(const struct walk *w, struct frame *f)
 	return step == SWZ_STEP_DONE ? go_to(f, ip, f->bp + 16, bp) : step;
 }
 
+/* rbp points to the caller's, with the return address above it; what was the
+ * caller's rsp is saved, since arguments may have been put between. */
+static enum swz_step step_by_rbp_and_sp(const struct walk *w, struct frame *f,
+					const struct swz_unwind_row *row)
+{
+	uint64_t ip, bp, sp;
+	enum swz_step step;
+
+	if (f->bp < f->sp || f->bp % sizeof(uint64_t))
+		return SWZ_STEP_LOST;
+	step = swz_stack_load(w->stack, f->bp, &bp);
+	if (step == SWZ_STEP_DONE)
+		step = swz_stack_load(w->stack, f->bp + 8, &ip);
+	if (step == SWZ_STEP_DONE)
+		step = swz_stack_load(
+			w->stack, f->bp + (uint64_t)(int64_t)row->cfa_offset,
+			&sp);
+	if (step != SWZ_STEP_DONE)
+		return step;
+	return sp < f->bp + 16 || sp % sizeof(uint64_t) ? SWZ_STEP_LOST
+							: go_to(f, ip, sp, bp);
+}
+
 static const struct swz_unwind_row *row_at(struct swz_unwinder *unwinder,
 					   uint64_t ip, bool exact)
 {
@@ -344,6 +380,29 @@ static enum swz_step step_by_code(const struct walk *w, struct frame *f)
 				       : SWZ_STEP_LOST;
 }
 
+/* As who has made the code says. */
+static enum swz_step step_as_described(const struct walk *w, struct frame *f)
+{
+	const struct swz_unwinder *unwinder = w->unwinder;
+	struct frame try = *f;
+	struct swz_unwind_row row;
+	enum swz_step step;
+
+	if (!unwinder->describe ||
+	    !unwinder->describe(unwinder->describe_context,
+				frame_pc(f->ip, f->exact), f->exact, &row))
+		return SWZ_STEP_LOST;
+	step = row.kind == SWZ_ROW_RBP_AND_SP
+		       ? step_by_rbp_and_sp(w, &try, &row)
+		       : step_by_row(w, &try, &row);
+	if (step == SWZ_STEP_DONE &&
+	    !unwinder_returns(w->unwinder, &try.ip, false))
+		return SWZ_STEP_LOST;
+	if (step == SWZ_STEP_DONE)
+		*f = try;
+	return step;
+}
+
 static bool is_begin_of_program(const struct walk *w, const struct frame *f)
 {
 	return f->exact && !w->depth && !f->bp && f->sp % 16 == 0 &&
@@ -363,6 +422,9 @@ static enum swz_step step_without_row(const struct walk *w, struct frame *f)
 
 	if (is_begin_of_program(w, f))
 		return SWZ_STEP_ROOT;
+	step = is_of_file ? SWZ_STEP_LOST : step_as_described(w, f);
+	if (step != SWZ_STEP_LOST)
+		return step;
 	/* a function that has called another one has its frame */
 	if (f->exact && !is_of_file && step_by_code(w, &try) == SWZ_STEP_DONE &&
 	    unwinder_returns(w->unwinder, &try.ip, false)) {
@@ -521,7 +583,8 @@ static enum swz_step step(struct walk *w)
 		return SWZ_STEP_ROOT;
 	case SWZ_ROW_NONE:
 		if (w->frame_pointers)
-			w->frame_pointers[w->depth] = w->at.bp;
+			w->frame_pointers[w->depth] =
+				w->at.bp ? w->at.bp : SWZ_NO_FRAME_POINTER;
 		return step_without_row(w, &w->at);
 	case SWZ_ROW_BRANCH:
 		return step_behind_branch(

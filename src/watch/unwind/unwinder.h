@@ -113,6 +113,16 @@ void swz_unwinder_resolve(struct swz_unwinder *unwinder,
 					      uint64_t return_address),
 			  void *context);
 
+/* Asks DESCRIBE how to leave a frame in memory without a file: it sets *row,
+ * and returns true, if it knows. IS_INNERMOST: PC is yet to be executed, in a
+ * frame that may be incomplete. */
+struct swz_unwind_row;
+void swz_unwinder_describe(struct swz_unwinder *unwinder,
+			   bool (*describe)(void *context, uint64_t pc,
+					    bool is_innermost,
+					    struct swz_unwind_row *row),
+			   void *context);
+
 /* Walks a stack. pcs[0] becomes the instruction pointer, then come return
  * addresses, outermost last. Returns how many there are, at most MOST (at
  * least 1), and says how the walk ended. The instruction behind a call may be
@@ -125,7 +135,10 @@ size_t swz_unwinder_walk(struct swz_unwinder *unwinder,
 			 const struct swz_stack *stack, uint64_t *pcs,
 			 size_t most, enum swz_walk_end *end);
 
-/* The same. Sets frame_pointers[i] to the frame pointer where pcs[i] is in code
+/* What %rbp holds is not known, or 0. */
+#define SWZ_NO_FRAME_POINTER 1u
+
+/* The same. Sets frame_pointers[i] to what %rbp holds where pcs[i] is in code
  * that has no unwind information, as what is made at run time; otherwise to 0.
  */
 size_t swz_unwinder_walk_frames(struct swz_unwinder *unwinder,
