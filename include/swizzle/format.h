@@ -142,6 +142,9 @@ struct swz_file_header {
 	uint64_t stop_at_number, stop_at_calls;
 	uint32_t trigger_flags;
 	uint32_t reserved_last;
+	/* SWZ_FILE_SAMPLES: samples in nodes that no chunk SAMPLES has, since
+	 * the sampler kept no more. */
+	uint64_t untimed_samples;
 };
 
 enum swz_trigger_flags {
@@ -237,6 +240,9 @@ enum swz_chunk_type {
 				      * count records:
 				      * base/number_bytes.h */
 	SWZ_CHUNK_LOOKS = 30,        /* count struct swz_look slots */
+	SWZ_CHUNK_SAMPLES = 31,      /* of thread `owner`: when each of its
+				      * samples was taken, see
+				      * SWZ_SAMPLES_BYTES */
 	SWZ_CHUNK_CODE = 23 /* names of SWZ_FUNCTION_CODE: text, lines as
 			     * in a perf map ("START SIZE NAME", both
 			     * numbers hexadecimal), then zeros. Of lines
@@ -468,6 +474,17 @@ enum {
 	 * at once. */
 	SWZ_PACKED_STATE = 0,
 	SWZ_PACKED_FIRST = 1 /* 1 + the number of its first page */
+};
+
+/* swz_chunk.reserved of SWZ_CHUNK_SAMPLES: count samples, packed as
+ * base/number_bytes.h has it. Their nodes are numbered from the thread's root
+ * on, in the order of its chunk NODES. */
+enum {
+	SWZ_SAMPLES_BYTES = 0,    /* of the body, in use */
+	SWZ_SAMPLES_START = 1,    /* ticks from which times count */
+	SWZ_SAMPLES_UNIT = 2,     /* ticks of a unit of time */
+	SWZ_SAMPLES_EXPECTED = 3, /* units between two samples, mostly */
+	SWZ_SAMPLES_WAITING = 4   /* 1: taken while the thread waited */
 };
 
 /* swz_chunk.reserved of SWZ_CHUNK_PACKED_NODES: it is as long as a chunk of

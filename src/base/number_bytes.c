@@ -82,3 +82,96 @@ bool swz_trampoline_unpack(const uint8_t **at, const uint8_t *limit,
 	*at = from + 2;
 	return true;
 }
+
+/* --- samples ------------------------------------------------------------- */
+
+#define USUAL (SWZ_LATEST_NODES * 3)
+
+enum { ON_ANOTHER = 1, IS_NUMBER = 2 };
+
+/* SWZ_LATEST_NODES: it is none of them. */
+static unsigned place_of(const struct swz_sample_packing *before, uint32_t node)
+{
+	for (unsigned i = 0; i < before->latest_count; i++)
+		if (before->latest[i] == node)
+			return i;
+	return SWZ_LATEST_NODES;
+}
+
+/* The node is the latest now; it was at PLACE. */
+static void move_up(struct swz_sample_packing *before, unsigned place,
+		    uint32_t node)
+{
+	if (place == SWZ_LATEST_NODES) {
+		if (before->latest_count < SWZ_LATEST_NODES)
+			before->latest_count++;
+		place = before->latest_count - 1;
+	}
+	for (; place; place--)
+		before->latest[place] = before->latest[place - 1];
+	before->latest[0] = node;
+}
+
+unsigned swz_sample_pack(uint8_t *to, struct swz_sample_packing *before,
+			 const struct swz_packed_sample *sample)
+{
+	unsigned place = place_of(before, sample->node);
+	int64_t more = (int64_t)(sample->time - before->last.time -
+				 before->expected);
+	bool moved = sample->processor != before->last.processor;
+	bool is_number = place == SWZ_LATEST_NODES;
+	uint8_t *at = to;
+
+	if (!moved && !is_number && more >= -1 && more <= 1) {
+		*at++ = (uint8_t)(place * 3 + (unsigned)(more + 1));
+	} else {
+		*at++ = (uint8_t)(USUAL | (moved ? ON_ANOTHER : 0) |
+				  (is_number ? IS_NUMBER : 0));
+		at = swz_number_put(at, swz_number_of_signed(more));
+		if (moved)
+			at = swz_number_put(at, sample->processor);
+		at = swz_number_put(at, is_number ? sample->node : place);
+	}
+	move_up(before, place, sample->node);
+	before->last = *sample;
+	return (unsigned)(at - to);
+}
+
+bool swz_sample_unpack(const uint8_t **at, const uint8_t *limit,
+		       struct swz_sample_packing *before,
+		       struct swz_packed_sample *sample)
+{
+	struct swz_packed_sample s = before->last;
+	const uint8_t *from = *at;
+	uint64_t more = 0, processor = s.processor, place;
+	unsigned first;
+
+	if (from == limit || (first = *from++) > (USUAL | 3))
+		return false;
+	if (first < USUAL) {
+		place = first / 3;
+		s.time += before->expected + first % 3 - 1;
+	} else {
+		if (!swz_number_get(&from, limit, UINT64_MAX, &more) ||
+		    (first & ON_ANOTHER &&
+		     !swz_number_get(&from, limit, UINT32_MAX, &processor)) ||
+		    !swz_number_get(&from, limit, UINT32_MAX, &place))
+			return false;
+		s.time += before->expected +
+			  (uint64_t)swz_number_to_signed(more);
+	}
+	s.processor = (uint32_t)processor;
+	s.node = (uint32_t)place;
+	if (first >= USUAL && first & IS_NUMBER) {
+		place = place_of(before, s.node);
+	} else {
+		if (place >= before->latest_count)
+			return false;
+		s.node = before->latest[place];
+	}
+	move_up(before, (unsigned)place, s.node);
+	before->last = s;
+	*at = from;
+	*sample = s;
+	return true;
+}

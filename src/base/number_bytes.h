@@ -47,6 +47,43 @@ unsigned swz_trampoline_pack(uint8_t *to, struct swz_trampoline_place *before,
 bool swz_trampoline_unpack(const uint8_t **at, const uint8_t *limit,
 			   struct swz_trampoline_place *place);
 
+/* When samples were taken, as a chunk SAMPLES has them. Most take one byte: a
+ * node that had a sample not long ago, as long after the one before as is
+ * expected, on the same processor.
+ *
+ *     below 240   place * 3 + units - expected + 1: the node's place among the
+ *                 latest ones, 0 for the latest
+ *     240 + bits  the units since the sample before (at first since 0) less
+ *                 those expected, a number with a sign; with bit 0 set the
+ *                 processor's number + 1 (0: it is not known); then the node's
+ *                 place, or with bit 1 set its number */
+
+#define SWZ_LATEST_NODES 80u
+#define SWZ_PACKED_SAMPLE_BYTES 26u
+
+struct swz_packed_sample {
+	uint64_t time;      /* in units */
+	uint32_t node;      /* its number */
+	uint32_t processor; /* its number + 1; 0: it is not known */
+};
+
+/* What came before; all zero at first, but `expected`. */
+struct swz_sample_packing {
+	uint64_t expected; /* units between two samples */
+	struct swz_packed_sample last;
+	uint32_t latest[SWZ_LATEST_NODES];
+	unsigned latest_count;
+};
+
+/* Writes one to TO, which has room for the most. Returns how many bytes. */
+unsigned swz_sample_pack(uint8_t *to, struct swz_sample_packing *before,
+			 const struct swz_packed_sample *sample);
+
+/* Reads one from *AT, which goes on. False: no whole one is before LIMIT. */
+bool swz_sample_unpack(const uint8_t **at, const uint8_t *limit,
+		       struct swz_sample_packing *before,
+		       struct swz_packed_sample *sample);
+
 /* --- numbers ------------------------------------------------------------- */
 
 /* Numbers in as few bytes as they need: seven bits a byte, the lowest first;

@@ -85,12 +85,21 @@ int main(int argc, char **argv)
 		   !swz_dump_find_range(&input, &options)) {
 		status = EXIT_USAGE;
 	} else if (options.format->events &&
+		   !swz_dump_shows_samples(&input, &options) &&
 		   (!options.format->section ||
 		    swz_event_limits_any(&options.limits)) &&
-		   !swz_dump_is_traced(&input) &&
+		   (options.format->samples_only ||
+		    !swz_dump_is_traced(&input)) &&
 		   !swz_dump_has_last_values(&input, &options)) {
-		swz_dump_complain("%s: not a trace (swizzle-run --mode trace)",
-				  input.profiles[0]->name);
+		swz_dump_complain(
+			options.format->samples_only
+				? "%s: no samples with times (swizzle-run "
+				  "--mode sample)"
+			: options.format->of_samples
+				? "%s: not a trace (swizzle-run --mode trace), "
+				  "nor samples with times (--mode sample)"
+				: "%s: not a trace (swizzle-run --mode trace)",
+			input.profiles[0]->name);
 		status = EXIT_INPUT;
 	} else if (options.format->profile) {
 		status = swz_dump_profiles(&input, &options);

@@ -29,6 +29,7 @@
 #include "watch/counted_code.h"
 #include "watch/jit_functions.h"
 #include "watch/proc_task.h"
+#include "watch/sample_times.h"
 #include "watch/script_frames.h"
 #include "watch/unwind/unwinder.h"
 
@@ -353,6 +354,7 @@ struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
 	swz_script_frames_unwind(image);
 	hooked_frames_fork(image, parent);
 	swz_counted_code_fork(image, parent);
+	image->keeps_moments = parent->keeps_moments;
 	if (parent->names)
 		image->names = swz_code_names_fork(parent->names, pid,
 						   image->process_start);
@@ -362,6 +364,7 @@ struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
 static void free_thread(struct swz_image_thread *thread)
 {
 	free(thread->nodes);
+	swz_sample_times_forget(thread);
 	swz_map_free(&thread->children);
 	free(thread);
 }

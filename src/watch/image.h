@@ -56,6 +56,14 @@ struct swz_stack_node {
 	uint64_t waits;   /* the same while it waited */
 };
 
+/* A sample by itself: see sample_times.c. */
+struct swz_sample_moment {
+	uint64_t time_ns;
+	uint32_t node;           /* index of its thread's nodes */
+	uint32_t processor : 31; /* its number + 1; 0: it is not known */
+	uint32_t waiting : 1;
+};
+
 struct swz_image_thread {
 	int32_t tid;
 	char name[16];
@@ -75,6 +83,8 @@ struct swz_image_thread {
 	struct swz_stack_node *nodes;
 	size_t node_count, node_capacity;
 	struct swz_map children; /* (parent and function, call site) */
+	struct swz_sample_moment *moments;
+	size_t moment_count, moment_capacity;
 };
 
 /* See hooked frames in image.c. */
@@ -105,7 +115,7 @@ struct swz_counted_code {
 	/* When counting was stopped, as far as that was asked. */
 	struct swz_pause {
 		uint64_t from_ns, until_ns; /* UINT64_MAX: it is now */
-	} *pauses;
+	} * pauses;
 	size_t pause_count, pause_capacity;
 	uint64_t asked_ns; /* at that time; 0: never */
 };
@@ -156,8 +166,11 @@ struct swz_image {
 	struct swz_code_names *names; /* NULL: nobody has asked */
 	uint64_t names_ns;            /* when it looked for new ones */
 	uint64_t samples, waits, cut_stacks, broken_stacks, lost, missed;
-	/* Of the samples: in the profiler's code; while counting was stopped. */
+	/* Of the samples: in the profiler's code; while counting was stopped.
+	 */
 	uint64_t own_samples, paused_samples;
+	bool keeps_moments; /* each sample is kept by itself, too ... */
+	uint64_t untimed;   /* ... but for so many */
 	/* perf_engine.c: it is an interpreter, whose frames are read while a
 	 * thread is stopped, so often; 0: it is not. And whether that was found
 	 * out. */
@@ -217,6 +230,7 @@ struct swz_hit {
 	bool waiting;
 	uint64_t weight; /* of a thread that runs, beside its other samples */
 	uint64_t time_ns;
+	uint32_t processor; /* its number + 1; 0: it is not known */
 	const struct swz_script_stack *script; /* NULL: there is none */
 };
 

@@ -5,6 +5,7 @@
 #include "swizzle/format.h"
 #include "watch/counted_code.h"
 #include "watch/image.h"
+#include "watch/sample_times.h"
 #include "watch/script_frames.h"
 #include "watch/unwind/full_step.h"
 #include "watch/unwind/unwinder.h"
@@ -248,6 +249,8 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		node = swz_stack_hit(thread, node, line);
 	else if (has_source(image, &thread->nodes[node]))
 		node = swz_stack_hit(thread, node, at.ip);
+	if (image->keeps_moments)
+		swz_sample_times_add(image, thread, node, hit);
 	if (hit->waiting) {
 		thread->nodes[node].waits++;
 		thread->waits++;

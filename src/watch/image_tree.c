@@ -3,6 +3,7 @@
 #include "swizzle/format.h"
 #include "util/memory.h"
 #include "watch/image.h"
+#include "watch/sample_times.h"
 
 uint32_t swz_image_add_function(struct swz_image *image,
 				const struct swz_image_function *function)
@@ -34,6 +35,7 @@ struct swz_image_thread *swz_image_add_thread(struct swz_image *image,
 void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns)
 {
 	swz_map_free(&thread->children);
+	swz_sample_times_forget(thread);
 	thread->node_count = 1;
 	thread->nodes[0] = (struct swz_stack_node){
 		.function = SWZ_FUNCTION_ROOT};

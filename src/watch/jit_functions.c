@@ -136,6 +136,7 @@ static void rebuild(struct swz_image_thread *thread, const uint32_t *settled)
 	size_t count = thread->node_count;
 	uint32_t *places = swz_allocate(count, sizeof(*places));
 
+	places[0] = 0;
 	thread->nodes = NULL;
 	thread->node_capacity = 0;
 	swz_map_free(&thread->children);
@@ -160,6 +161,8 @@ static void rebuild(struct swz_image_thread *thread, const uint32_t *settled)
 		node->weight += old[i].weight;
 		node->waits += old[i].waits;
 	}
+	for (size_t i = 0; i < thread->moment_count; i++)
+		thread->moments[i].node = places[thread->moments[i].node];
 	free(places);
 	free(old);
 }

@@ -94,6 +94,7 @@ static void take_sample(struct swz_watch *watch,
 		.in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 			     PERF_RECORD_MISC_KERNEL,
 		.time_ns = record->time_ns,
+		.processor = record->processor,
 		.weight = record->period_ns ? record->period_ns : 1,
 	};
 

@@ -555,6 +555,7 @@ void swz_perf_drain(struct swz_perf *perf, uint64_t until_ns,
 		} else {
 			parse(perf, header, &record);
 			record.period_ns = next->period_ns;
+			record.processor = (uint32_t)next->cpu + 1;
 			if (record.type)
 				take(context, &record);
 			tail += header->size;

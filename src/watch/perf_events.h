@@ -72,6 +72,7 @@ struct swz_perf_record {
 	uint64_t period_ns; /* of its processor; 0: not by time */
 	/* PERF_RECORD_SAMPLE */
 	uint64_t ip;
+	uint32_t processor; /* its number + 1: whose ring has the record */
 	bool has_registers;
 	struct swz_registers registers;
 	const uint8_t *stack;

@@ -24,6 +24,7 @@
 #include "swizzle/format.h"
 #include "util/memory.h"
 #include "watch/image.h"
+#include "watch/sample_times.h"
 
 /* --- times of threads ---------------------------------------------------- */
 
@@ -831,6 +832,30 @@ static void add_nodes(struct content *c, const struct swz_image *image,
 	record->root = unit;
 }
 
+/* When the thread's samples were taken: those of a kind. */
+static void add_moments(struct content *c, const struct swz_sample_run *run,
+			const struct swz_image_thread *thread, uint32_t index,
+			bool waiting)
+{
+	struct swz_sample_times times;
+	struct swz_chunk *chunk;
+	uint8_t *body;
+
+	swz_sample_times_pack(&times, thread, waiting, run->period_ns);
+	if (times.count) {
+		body = add_chunk(c, SWZ_CHUNK_SAMPLES, times.count, index,
+				 times.bytes);
+		memcpy(body, times.stream, times.bytes);
+		chunk = (struct swz_chunk *)(void *)(body - sizeof(*chunk));
+		chunk->reserved[SWZ_SAMPLES_BYTES] = times.bytes;
+		chunk->reserved[SWZ_SAMPLES_START] = thread->start_ns;
+		chunk->reserved[SWZ_SAMPLES_UNIT] = times.unit_ns;
+		chunk->reserved[SWZ_SAMPLES_EXPECTED] = times.expected;
+		chunk->reserved[SWZ_SAMPLES_WAITING] = waiting;
+	}
+	free(times.stream);
+}
+
 static void add_thread(struct content *c, const struct swz_sample_run *run,
 		       const struct swz_image *image, uint32_t index,
 		       const struct numbering *n, uint64_t end_ns,
@@ -856,6 +881,8 @@ static void add_thread(struct content *c, const struct swz_sample_run *run,
 	add_nodes(c, image, index, n, &time, &record);
 	memcpy(add_chunk(c, SWZ_CHUNK_THREAD, 1, index, sizeof(record)),
 	       &record, sizeof(record));
+	add_moments(c, &own, thread, index, false);
+	add_moments(c, &own, thread, index, true);
 	swz_thread_time_free(&time);
 }
 
@@ -891,6 +918,7 @@ bool swz_profile_file_write(struct swz_sample_run *run, struct swz_image *image)
 			 image->paused_samples;
 	header.own_samples = image->own_samples;
 	header.profiling_ns = own_ns;
+	header.untimed_samples = image->untimed;
 	header.lost_samples = image->lost;
 	header.missed_samples = image->missed;
 	header.cut_stacks = image->cut_stacks;

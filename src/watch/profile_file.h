@@ -24,6 +24,7 @@ struct swz_sample_run {
 	enum swz_sample_engine engine;
 	uint32_t flags; /* enum swz_sample_flags */
 	uint64_t stack_bytes;
+	bool keeps_moments; /* each sample is in the file by itself, too */
 	bool first_made; /* a file of the name that the user gave; set here */
 	const char *problem; /* why a file could not be made or written: the
 			      * first, NULL: none. Set here */

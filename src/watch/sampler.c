@@ -295,6 +295,7 @@ static void fill(struct swz_watch *watch, const struct swz_run *run,
 				    .root_ended = root_ended};
 	run_of_watch = run;
 	watch->run.output = run->output;
+	watch->run.keeps_moments = true;
 	watch->run.root_pid = run->root_pid;
 	watch->run.root_start = run->root_start;
 	watch->run.counts_output = options->counts_output;

@@ -14,6 +14,7 @@
 #include "watch/jit_functions.h"
 #include "watch/proc_task.h"
 #include "watch/script_advice.h"
+#include "watch/sample_times.h"
 
 struct swz_task *swz_task_find(struct swz_tasks *tasks, int32_t tid)
 {
@@ -91,6 +92,7 @@ struct swz_task *swz_task_adopt(struct swz_tasks *tasks, int32_t pid,
 	if (is_new) {
 		image = swz_image_create(pid, now_ns);
 		image->counted.output = tasks->run->counts_output;
+		image->keeps_moments = tasks->run->keeps_moments;
 		image->ran_before = pid == tasks->attached;
 		swz_image_describe(image);
 		swz_image_read_maps(image);
@@ -235,6 +237,7 @@ void swz_task_executed(struct swz_tasks *tasks, int32_t pid, uint64_t now_ns)
 	struct swz_image *image = swz_image_create(pid, now_ns);
 
 	image->counted.output = tasks->run->counts_output;
+	image->keeps_moments = tasks->run->keeps_moments;
 	if (!task)
 		task = add_task(tasks, pid);
 	else if (task->thread)
@@ -508,6 +511,7 @@ static void forget_thread(struct swz_image *image, size_t index)
 	struct swz_image_thread *thread = image->threads[index];
 
 	free(thread->nodes);
+	swz_sample_times_forget(thread);
 	swz_map_free(&thread->children);
 	free(thread);
 	image->threads[index] = image->threads[--image->thread_count];

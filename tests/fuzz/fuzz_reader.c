@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "profile/file/samples.h"
 #include "profile/formats/common/writers.h"
 #include "profile/formats/exports/merged.h"
 #include "profile/formats/formats.h"
@@ -135,6 +136,34 @@ static void dump(struct swz_profile *profile, bool compensate)
 	swz_catalog_free(&catalog);
 }
 
+/* Samples one by one: spans are nested, and times do not go back. */
+static void walk_samples(struct swz_profile *profile)
+{
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct swz_profile_thread *thread = &profile->threads[i];
+		struct swz_sample_spans *spans = swz_sample_spans_open(profile,
+								       thread);
+		uint64_t depth = 0, before = 0, ticks;
+		uint32_t node;
+		bool begins;
+
+		while (spans &&
+		       swz_sample_spans_next(spans, &node, &begins, &ticks)) {
+			require(begins || depth);
+			require(ticks >= before);
+			require(swz_thread_has_node(thread, node));
+			depth += begins ? 1 : UINT64_MAX;
+			before = ticks;
+		}
+		require(!depth);
+		swz_sample_spans_close(spans);
+	}
+	if (profile->header.flags & SWZ_FILE_SAMPLES)
+		swz_samples_keep_range(profile, profile->header.start_ticks + 1,
+				       profile->header.start_ticks +
+					       1000000000);
+}
+
 /* Twice, as it may be in the sum already. */
 static void add_to_sum(struct swz_profile *profile)
 {
@@ -163,6 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	dump(profile, size & 1);
 	swz_write_info(sink, profile);
 	add_to_sum(profile);
+	walk_samples(profile);
+	dump(profile, false);
 	swz_profile_free(profile);
 	return 0;
 }

@@ -619,6 +619,12 @@ const char *swz_trace_off_name(const struct swz_off_time *time)
 	return time->preempted ? "[preempted]" : "[waiting]";
 }
 
+const char *swz_trace_times(const struct swz_profile *profile)
+{
+	return profile->header.flags & SWZ_FILE_SAMPLES ? SWZ_SAMPLED_TIMES
+							: SWZ_RAW_TIMES;
+}
+
 uint32_t swz_trace_function(struct swz_binding *binding,
 			    const struct swz_event *event)
 {

@@ -79,6 +79,8 @@ void swz_event_choice_free(struct swz_event_choice *choice);
 
 /* The writers call their times so. */
 #define SWZ_RAW_TIMES "raw times, with the cost of the hooks"
+#define SWZ_SAMPLED_TIMES \
+	"samples: from the first of a function to the next without it"
 
 struct swz_calls_options;
 struct swz_trace {
@@ -100,6 +102,9 @@ struct swz_trace {
 	struct swz_event_choice choice; /* its limits are the caller's; what it
 					 * counts is of all threads */
 };
+
+/* What its times are: one of these. */
+const char *swz_trace_times(const struct swz_profile *profile);
 
 /* True if a thread is to be written. */
 bool swz_trace_wants(const struct swz_trace *trace,

@@ -13,6 +13,7 @@
 #include "util/arith.h"
 #include "util/memory.h"
 #include "profile/file/reader.h"
+#include "profile/file/samples.h"
 
 /* --- words of the file --------------------------------------------------- */
 
@@ -361,9 +362,10 @@ struct swz_events {
 	const struct swz_profile *profile;
 	const struct swz_profile_thread *thread;
 	struct swz_event_words *words;
-	uint64_t ticks; /* latest read; never goes back */
-	uint64_t now;   /* of what is handed out */
-	uint64_t first; /* of the first event */
+	struct swz_sample_spans *spans; /* in place of these; or NULL */
+	uint64_t ticks;                 /* latest read; never goes back */
+	uint64_t now;                   /* of what is handed out */
+	uint64_t first;                 /* of the first event */
 	/* what is open */
 	struct frame *stack;
 	size_t depth, visible, capacity;
@@ -395,6 +397,7 @@ struct swz_events *swz_events_open(const struct swz_profile *profile,
 	events->profile = profile;
 	events->thread = thread;
 	events->words = event_words_open(profile, thread);
+	events->spans = swz_sample_spans_open(profile, thread);
 	events->ticks = thread->record.start_ticks;
 	events->extent = swz_event_extent(profile, thread);
 	swz_events_limit(events, 0, UINT64_MAX);
@@ -406,6 +409,7 @@ void swz_events_close(struct swz_events *events)
 	if (!events)
 		return;
 	event_words_close(events->words);
+	swz_sample_spans_close(events->spans);
 	free(events->stack);
 	free(events);
 }
@@ -521,12 +525,26 @@ static const struct node *find_node(struct swz_events *events, uint32_t unit)
 	return node;
 }
 
+/* Of samples: what their spans begin and end with. */
+static bool next_word(struct swz_events *events, struct swz_event_word *word)
+{
+	bool begins;
+
+	if (!events->spans)
+		return event_words_next(events->words, word);
+	if (!swz_sample_spans_next(events->spans, &word->unit, &begins,
+				   &word->ticks))
+		return false;
+	word->kind = begins ? SWZ_EVENT_ENTER : SWZ_EVENT_RETURN;
+	return true;
+}
+
 static bool next_raw(struct swz_events *events)
 {
 	uint64_t last = events->thread->last_ticks;
 	struct swz_event_word *raw = &events->raw;
 
-	while (event_words_next(events->words, raw)) {
+	while (next_word(events, raw)) {
 		if (raw->kind > SWZ_EVENT_JUMP) {
 			events->damage.foreign++;
 			continue;

@@ -720,6 +720,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->unwound);
 	free(profile->switches);
 	free(profile->looks);
+	free(profile->sample_chunks);
 	free(profile->marks);
 	free(profile->value_chunks);
 	swz_signatures_free(profile);

@@ -129,6 +129,16 @@ struct swz_value_chunk {
 	uint64_t bytes;
 };
 
+/* When samples of a thread were taken; see samples.h. */
+struct swz_sample_chunk {
+	uint32_t owner;                             /* the thread's index */
+	bool waiting;                               /* it waited then */
+	uint64_t start_ticks, unit_ticks, expected; /* as in the file */
+	uint64_t count;
+	uint64_t offset; /* in the file: of the first */
+	uint64_t bytes;
+};
+
 struct swz_profile_thread {
 	uint32_t index; /* swz_chunk.owner */
 	struct swz_thread_record record;
@@ -192,6 +202,8 @@ struct swz_profile {
 	size_t switch_count;
 	struct swz_profile_look *looks;
 	size_t look_count;
+	struct swz_sample_chunk *sample_chunks; /* in the order of the file */
+	size_t sample_chunk_count;
 	struct swz_profile_mark *marks; /* sorted by time */
 	size_t mark_count;
 	struct swz_value_chunk *value_chunks; /* sorted by owner, then number */

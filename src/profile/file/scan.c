@@ -585,6 +585,34 @@ static void read_looks(struct swz_scan *scan, const struct swz_chunk *chunk,
 	}
 }
 
+/* What is packed is read when it is wanted. */
+static void read_samples(struct swz_scan *scan, const struct swz_chunk *chunk,
+			 size_t start, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	uint64_t bytes = chunk->reserved[SWZ_SAMPLES_BYTES];
+
+	if (bytes > size || !chunk->reserved[SWZ_SAMPLES_UNIT]) {
+		profile->damage.bad_chunks++;
+		if (!chunk->reserved[SWZ_SAMPLES_UNIT])
+			return;
+		bytes = size;
+	}
+	swz_grow(&profile->sample_chunks, &scan->sample_chunk_capacity,
+		 profile->sample_chunk_count, sizeof(*profile->sample_chunks));
+	profile->sample_chunks[profile->sample_chunk_count++] =
+		(struct swz_sample_chunk){
+			.owner = chunk->owner,
+			.waiting = chunk->reserved[SWZ_SAMPLES_WAITING],
+			.start_ticks = chunk->reserved[SWZ_SAMPLES_START],
+			.unit_ticks = chunk->reserved[SWZ_SAMPLES_UNIT],
+			.expected = chunk->reserved[SWZ_SAMPLES_EXPECTED],
+			.count = chunk->count,
+			.offset = start,
+			.bytes = bytes,
+		};
+}
+
 static void add_events(struct swz_scan *scan,
 		       const struct swz_event_chunk *events)
 {
@@ -696,6 +724,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_COUNTS:
 		swz_scan_counts(scan, chunk, start, room);
+		break;
+	case SWZ_CHUNK_SAMPLES:
+		read_samples(scan, chunk, start, room);
 		break;
 	case SWZ_CHUNK_UNWOUND:
 		read_unwound(scan, chunk, body, room);

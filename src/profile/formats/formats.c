@@ -7,6 +7,7 @@
 #include "profile/file/archive.h"
 #include "profile/formats/calls/calls.h"
 #include "profile/formats/calls/rings.h"
+#include "profile/formats/calls/sample_list.h"
 #include "profile/formats/common/writers.h"
 #include "profile/formats/tables/by.h"
 #include "profile/formats/tables/raw.h"
@@ -243,9 +244,19 @@ static const struct swz_format formats[] = {
 		.events = swz_write_rings,
 	},
 	{
+		.name = "samples",
+		.description = "samples one by one: time, thread, processor, "
+			       "stack",
+		.takes = SWZ_FOR_TERMINALS,
+		.of_samples = true,
+		.samples_only = true,
+		.events = swz_write_samples,
+	},
+	{
 		.name = "perfetto",
-		.description = "a trace's events for ui.perfetto.dev "
-			       "(protobuf)",
+		.description = "a trace's events, or samples, for "
+			       "ui.perfetto.dev (protobuf)",
+		.of_samples = true,
 		.prefix = "swizzle.",
 		.suffix = ".perfetto-trace",
 		.event_bytes = 20,
@@ -255,8 +266,9 @@ static const struct swz_format formats[] = {
 	{
 		.name = "chrome",
 		.description =
-			"a trace's events as chrome://tracing and others "
-			"read them (JSON)",
+			"a trace's events, or samples, as chrome://tracing "
+			"and others read them (JSON)",
+		.of_samples = true,
 		.prefix = "swizzle.",
 		.suffix = ".trace.json",
 		.event_bytes = 80,

@@ -71,6 +71,8 @@ struct swz_format {
 	 * bytes. */
 	unsigned int event_bytes;
 	bool fewer_events; /* -t, -D and --sample-events are seen to before */
+	bool of_samples;   /* samples with times will do, too ... */
+	bool samples_only; /* ... or are all that it shows */
 	bool reads_twice;  /* the events */
 	void (*events)(FILE *stream, struct swz_trace *trace);
 	/* With --file-per-invocation; NULL: there is none. */

@@ -14,6 +14,7 @@
 #include "util/output.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
+#include "profile/file/samples.h"
 #include "profile/names/catalog.h"
 #include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
@@ -157,6 +158,34 @@ bool swz_dump_is_pair(const struct swz_dump_input *samples,
 	return false;
 }
 
+/* A range of time, and what shows samples by themselves, is of the other half
+ * alone where calls have no times of their own: it takes their place. */
+static bool take_samples(struct swz_dump_input *input,
+			 const struct swz_dump_options *options)
+{
+	bool wanted = options->format->of_samples ||
+		      swz_dump_has_range(options);
+
+	for (size_t i = 0; i < input->count; i++)
+		wanted &= !swz_profile_traced(input->profiles[i]);
+	for (size_t i = 0; i < input->sample_count; i++)
+		wanted &= swz_profile_has_samples(input->samples[i]);
+	if (!wanted || !input->sample_count || options->own_times)
+		return false;
+	for (size_t i = 0; i < input->count; i++)
+		swz_profile_free(input->profiles[i]);
+	free(input->profiles);
+	input->profiles = input->samples;
+	input->count = input->sample_count;
+	input->samples = NULL;
+	input->sample_count = 0;
+	if (!options->quiet)
+		swz_dump_complain("of the samples alone (%s): counts of calls "
+				  "are those of the whole run",
+				  input->profiles[0]->name);
+	return true;
+}
+
 void swz_dump_find_pairs(struct swz_dump_input *input,
 			 const struct swz_dump_options *options)
 {
@@ -165,7 +194,8 @@ void swz_dump_find_pairs(struct swz_dump_input *input,
 
 	if (!options->own_times)
 		swz_dump_find_beside(input);
-	if (!input->sample_count || options->own_times || options->quiet)
+	if (take_samples(input, options) || !input->sample_count ||
+	    options->own_times || options->quiet)
 		return;
 	what = swz_dump_not_of_times(options, true);
 	counts = input->count &&
@@ -845,4 +875,13 @@ bool swz_dump_has_last_values(const struct swz_dump_input *input,
 	return any && strcmp(options->format->name, "calls") == 0 &&
 	       !options->at.given && !options->calls.of.count &&
 	       !options->calls.blame && !options->calls.apart;
+}
+
+bool swz_dump_shows_samples(const struct swz_dump_input *input,
+			    const struct swz_dump_options *options)
+{
+	for (size_t i = 0; i < input->count; i++)
+		if (!swz_profile_has_samples(input->profiles[i]))
+			return false;
+	return input->count && options->format->of_samples;
 }

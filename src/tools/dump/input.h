@@ -58,6 +58,11 @@ bool swz_dump_has_thread(const struct swz_dump_input *input,
 bool swz_dump_has_all_threads(const struct swz_dump_input *input,
 			      const struct swz_dump_options *options);
 
+/* Whether the format shows samples by themselves, and all have some with times.
+ */
+bool swz_dump_shows_samples(const struct swz_dump_input *input,
+			    const struct swz_dump_options *options);
+
 /* Whether all are traces. */
 bool swz_dump_is_traced(const struct swz_dump_input *input);
 

@@ -359,13 +359,14 @@ const struct swz_option swz_dump_option_list[] = {
 	 .value = "TIME",
 	 .id = OPTION_FROM,
 	 .group = GIVEN_RANGE,
-	 .help = "trace: only from this time on|: seconds since the start "
+	 .help = "trace, samples: only from this time on|: seconds since the "
+		 "start "
 		 "(0.25), or percent (25%)"},
 	{.name = "to",
 	 .value = "TIME",
 	 .id = OPTION_TO,
 	 .group = GIVEN_RANGE,
-	 .help = "trace: only up to this time"},
+	 .help = "trace, samples: only up to this time"},
 	{.name = "since",
 	 .value = "SNAPSHOT",
 	 .offer = "files",

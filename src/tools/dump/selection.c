@@ -14,6 +14,7 @@
 #include "util/memory.h"
 #include "profile/costs/interval.h"
 #include "profile/file/events.h"
+#include "profile/file/samples.h"
 #include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
@@ -73,13 +74,33 @@ static uint64_t ticks_of(const struct swz_dump_moment *moment,
 		       : UINT64_MAX;
 }
 
+static bool has_samples(const struct swz_dump_input *input)
+{
+	for (size_t i = 0; i < input->count; i++)
+		if (!swz_profile_has_samples(input->profiles[i]))
+			return false;
+	return input->count != 0;
+}
+
+/* What is left of the profiles is that range: no format knows of it. */
+static void keep_samples(const struct swz_dump_input *input,
+			 struct swz_dump_options *options)
+{
+	if (options->format->of_samples || !has_samples(input))
+		return;
+	for (size_t i = 0; i < input->count; i++)
+		swz_samples_keep_range(input->profiles[i], options->range.from,
+				       options->range.to);
+	options->from.given = options->to.given = false;
+}
+
 /* Nothing is shown then; so it is said when there was something. */
 static void warn_late(const char *option, uint64_t ticks, uint64_t first,
 		      uint64_t last, const struct swz_dump_input *input)
 {
 	if (ticks > last && ticks != UINT64_MAX)
 		swz_dump_complain(
-			"%s: the trace ends before, at %.6f s", option,
+			"%s: the run ends before, at %.6f s", option,
 			(double)swz_profile_ns(input->profiles[0],
 					       (int64_t)(last - first)) /
 				1e9);
@@ -94,10 +115,15 @@ bool swz_dump_find_range(const struct swz_dump_input *input,
 	for (i = 0; i < input->count; i++) {
 		const struct swz_profile *profile = input->profiles[i];
 
-		if (!swz_profile_traced(profile)) {
+		if (!swz_profile_traced(profile) &&
+		    (options->at.given || !swz_profile_has_samples(profile))) {
 			swz_dump_complain(
-				"%s: not a trace (swizzle-run -m trace), which "
-				"--from, --to and --at need",
+				options->at.given
+					? "%s: not a trace (swizzle-run -m "
+					  "trace), which --at needs"
+					: "%s: neither a trace (swizzle-run -m "
+					  "trace) nor samples with times (-m "
+					  "sample), which --from and --to need",
 				profile->name);
 			return false;
 		}
@@ -129,6 +155,7 @@ bool swz_dump_find_range(const struct swz_dump_input *input,
 		warn_late("--from", options->range.from, first, last, input);
 	if (!options->quiet && options->at.given)
 		warn_late("--at", options->calls.at_ticks, first, last, input);
+	keep_samples(input, options);
 	return true;
 }
 

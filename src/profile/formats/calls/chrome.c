@@ -240,7 +240,10 @@ void swz_write_chrome(FILE *stream, struct swz_trace *trace)
 	swz_json_open(&w.json, NULL, "{");
 	swz_json_string(&w.json, "displayTimeUnit", "ns");
 	swz_json_open(&w.json, "otherData", "{");
-	swz_json_string(&w.json, "times", SWZ_RAW_TIMES);
+	swz_json_string(&w.json, "times",
+			trace->count
+				? swz_trace_times(trace->bindings[0].profile)
+				: SWZ_RAW_TIMES);
 	swz_json_close(&w.json, "}");
 	swz_json_open(&w.json, "traceEvents", "[");
 	for (i = 0; i < trace->count; i++) {

@@ -97,7 +97,7 @@ static uint64_t put_process(struct writing *w,
 				 profile->arguments[i]);
 	swz_message_text(&w->piece, PROCESS_NAME,
 			 swz_process_name(profile, name, sizeof(name)));
-	swz_message_text(&w->piece, PROCESS_LABELS, SWZ_RAW_TIMES);
+	swz_message_text(&w->piece, PROCESS_LABELS, swz_trace_times(profile));
 	swz_message_add(&w->part, TRACK_UUID, track);
 	swz_message_nest(&w->part, TRACK_PROCESS, &w->piece);
 	swz_message_nest(&w->packet, PACKET_TRACK, &w->part);

@@ -487,6 +487,9 @@ static void put_sampling(FILE *stream, const struct swz_file_header *header)
 			? ", those of threads that wait, too"
 			: "",
 		header->lost_samples, header->missed_samples);
+	if (header->untimed_samples)
+		fprintf(stream, "samples without times: %" PRIu64 "\n",
+			header->untimed_samples);
 	fprintf(stream,
 		"cut stacks: %" PRIu64 " (copies of up to %" PRIu64
 		" bytes), %" PRIu64 " by frames that nothing explains\n",

@@ -160,6 +160,7 @@ static void raw_put_header(struct swz_raw_dump *dump)
 	put_number(stream, "broken_stacks", h.broken_stacks);
 	put_number(stream, "stack_bytes", h.stack_bytes);
 	put_number(stream, "unread_scripts", h.unread_scripts);
+	put_number(stream, "untimed_samples", h.untimed_samples);
 	put_number(stream, "own_samples", h.own_samples);
 	put_number(stream, "profiling_ns", h.profiling_ns);
 	put_number(stream, "plain_call", h.plain_call);
@@ -530,6 +531,53 @@ static void put_counts(struct swz_raw_dump *dump, uint64_t at, uint64_t bytes,
 		fprintf(dump->stream, "  %" PRIu64 " unused\n", unused);
 }
 
+/* Samples one by one, with the number of each's node. */
+static void put_samples(struct swz_raw_dump *dump,
+			const struct swz_chunk *chunk, uint64_t at,
+			uint64_t size)
+{
+	uint64_t bytes = chunk->reserved[SWZ_SAMPLES_BYTES];
+	struct swz_sample_packing *before = swz_allocate(1, sizeof(*before));
+	struct swz_packed_sample s;
+	const uint8_t *from, *limit;
+	uint8_t *stream;
+	uint32_t i;
+
+	if (bytes > size) {
+		raw_problem(dump, "more than the chunk has room for");
+		bytes = size;
+	}
+	if (at > dump->size || bytes > dump->size - at)
+		bytes = at > dump->size ? 0 : dump->size - at;
+	stream = swz_allocate(bytes + 1, 1);
+	from = stream;
+	limit = stream + raw_get(dump, at, stream, bytes);
+	before->expected = chunk->reserved[SWZ_SAMPLES_EXPECTED];
+	fprintf(dump->stream,
+		"  from %" PRIu64 ", unit %" PRIu64 ", expected %" PRIu64
+		"%s\n",
+		chunk->reserved[SWZ_SAMPLES_START],
+		chunk->reserved[SWZ_SAMPLES_UNIT], before->expected,
+		chunk->reserved[SWZ_SAMPLES_WAITING] ? ", waiting" : "");
+	for (i = 0; i < chunk->count && !ferror(dump->stream); i++) {
+		if (!swz_sample_unpack(&from, limit, before, &s)) {
+			raw_problem(dump, "a sample is not all there");
+			break;
+		}
+		if (dump->rows && i >= dump->rows) {
+			fprintf(dump->stream, "  ... %" PRIu32 " more\n",
+				chunk->count - i);
+			break;
+		}
+		fprintf(dump->stream,
+			"  time %-10" PRIu64 " node %-8" PRIu32
+			" processor + 1 %" PRIu32 "\n",
+			s.time, s.node, s.processor);
+	}
+	free(stream);
+	free(before);
+}
+
 static void put_text_lines(struct swz_raw_dump *dump, uint64_t at, uint64_t end,
 			   uint32_t count)
 {
@@ -702,6 +750,9 @@ static void raw_put_body(struct swz_raw_dump *dump,
 	case SWZ_CHUNK_COUNTS:
 		put_counts(dump, at, size, chunk->count);
 		break;
+	case SWZ_CHUNK_SAMPLES:
+		put_samples(dump, chunk, at, size);
+		break;
 	case SWZ_CHUNK_UNWOUND:
 		put_records(dump, at, size, chunk->count,
 			    sizeof(struct swz_unwound_record), put_unwound);
@@ -795,6 +846,8 @@ static const char *type_name(uint32_t type)
 		return "SWITCHES";
 	case SWZ_CHUNK_LOOKS:
 		return "LOOKS";
+	case SWZ_CHUNK_SAMPLES:
+		return "SAMPLES";
 	case SWZ_CHUNK_MARKS:
 		return "MARKS";
 	case SWZ_CHUNK_NAMES:
