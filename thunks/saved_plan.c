@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "image/hash.h"
+#include "image/cursor.h"
 #include "thunks/relocate.h"
 #include "thunks/trampoline.h"
 

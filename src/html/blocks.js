@@ -1,5 +1,5 @@
 // Reads the blocks of data that swizzle-dump wrote into the page
-// (src/profile/formats/page/page_block.c): base64, deflated, numbers in LEB128.
+// (src/profile/formats/page/html_blocks.c): base64, deflated, numbers in LEB128.
 
 function fromBase64(text) {
 	if (Uint8Array.fromBase64)

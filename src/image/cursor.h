@@ -13,6 +13,8 @@
 
 #include "image/elf_view.h"
 
+/* --- cursors -------------------------------------------------------------- */
+
 struct swz_cursor {
 	const uint8_t *data;
 	size_t size;
@@ -109,5 +111,14 @@ void swz_cursor_skip(struct swz_cursor *cursor, uint64_t count);
 
 /* Takes the next `count` bytes as a slice; empty on failure. */
 struct swz_bytes swz_cursor_take(struct swz_cursor *cursor, uint64_t count);
+
+/* --- hashes --------------------------------------------------------------- */
+
+/* A 64-bit hash for large amounts of bytes: quick, and any accidental change of
+ * them changes it. It does not withstand those who look for collisions. */
+
+/* With the hash of what came before as the seed several pieces are hashed as a
+ * list. Pure. */
+uint64_t swz_hash(uint64_t seed, struct swz_bytes bytes);
 
 #endif

@@ -12,16 +12,12 @@
 
 #include "util/output.h"
 #include "options/command_line.h"
-#include "tools/dump/compare.h"
 #include "tools/dump/join.h"
 #include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
-#include "tools/dump/push.h"
 #include "tools/dump/reports.h"
-#include "tools/dump/rewrite.h"
 #include "tools/dump/selection.h"
-#include "tools/dump/signature_server.h"
 
 int main(int argc, char **argv)
 {

@@ -8,7 +8,6 @@
 
 #include "launch/program.h"
 #include "options/command_line.h"
-#include "top/batch.h"
 #include "top/screen.h"
 #include "top/session.h"
 #include "top/terminal.h"

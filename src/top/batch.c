@@ -1,4 +1,4 @@
-#include "top/batch.h"
+#include "top/screen.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,13 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/names/short_name.h"
+#include "profile/names/catalog_names.h"
 #include "top/live.h"
 #include "top/process_list.h"
 #include "top/session.h"
-#include "util/arith.h"
-#include "util/figures.h"
 #include "util/memory.h"
+#include "util/figures.h"
 #include "watch/proc_task.h"
 
 /* --- back traces --------------------------------------------------------- */

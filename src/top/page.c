@@ -13,12 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/arith.h"
-#include "util/figures.h"
 #include "util/memory.h"
+#include "util/figures.h"
 #include "profile/costs/contexts.h"
 #include "profile/formats/common/cells.h"
-#include "profile/names/short_name.h"
+#include "profile/names/catalog_names.h"
 #include "top/live.h"
 #include "top/process_list.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "image/hash.h"
+#include "image/cursor.h"
 #include "runtime/cache/cache_files.h"
 
 static struct swz_start_record_file file;

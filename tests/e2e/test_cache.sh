@@ -271,7 +271,7 @@ assert_eq 600 "$(stat -c %a "$plan")" 'mode'
 # Whole plans that say something else.
 gcc -D_GNU_SOURCE -I"$TOP/src" -I"$TOP/include" -I"$TOP" -o forge \
 	"$TOP/tests/e2e/forge_plan.c" "$TOP/thunks/saved_plan.c" "$TOP/thunks/counting.c" \
-	"$TOP/src/image/hash.c" || abort 'forge_plan is not built'
+	"$TOP/src/image/cursor.c" || abort 'forge_plan is not built'
 offset() { # MEMBER of struct swz_saved_header
 	printf '#include <stddef.h>\n#include "thunks/saved_plan.h"
 		#include <stdio.h>\nint main(void) { printf("%%zx", offsetof(

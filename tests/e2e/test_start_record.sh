@@ -11,7 +11,7 @@ shape=$TARGETS/shape
 export XDG_CACHE_HOME=$TMP/cache
 mkdir "$XDG_CACHE_HOME"
 gcc -D_GNU_SOURCE -I"$TOP/src" -I"$TOP/include" -I"$TOP" -o forge \
-	"$TOP/tests/e2e/forge_start_record.c" "$TOP/src/image/hash.c" ||
+	"$TOP/tests/e2e/forge_start_record.c" "$TOP/src/image/cursor.c" ||
 	abort 'forge_start_record is not built'
 "$shape" >native
 

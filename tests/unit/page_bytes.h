@@ -6,7 +6,7 @@
 
 /* What a page's block called NAME holds, to be freed; *SIZE bytes. MARKUP has
  * that block and nothing else. Fails the test where it is not exactly what
- * page_block.h says. */
+ * html_blocks.h says. */
 uint8_t *page_bytes(const char *markup, size_t markup_size, const char *name,
 		    size_t *size);
 

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <stdint.h>
 
-#include "util/arith.h"
+#include "util/memory.h"
 #include "tests/unit/run_suite.h"
 
 START_TEST(sums_saturate)

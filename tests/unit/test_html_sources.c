@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/formats/page/html_sources.h"
+#include "profile/formats/page/html_blocks.h"
 #include "tests/unit/page_bytes.h"
 #include "tests/unit/run_suite.h"
 

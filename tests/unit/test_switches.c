@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/file/switches.h"
+#include "profile/file/records.h"
 #include "tests/unit/run_suite.h"
 
 static struct swz_profile profile;

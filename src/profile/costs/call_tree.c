@@ -10,12 +10,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/tree_events.h"
 #include "profile/file/reader.h"
-#include "profile/names/unit_index.h"
+#include "profile/names/debug_info.h"
 
 /* --- collect: the slots of a thread -------------------------------------- */
 

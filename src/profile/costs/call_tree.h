@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "profile/file/reader.h"
-#include "profile/names/unit_index.h"
+#include "profile/names/debug_info.h"
 
 #define SWZ_TREE_ROOT 0u /* index of the root, which always exists */
 

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 
 #define NONE SWZ_INDEX_NONE

@@ -1,12 +1,9 @@
 /* Inclusive times are those of contexts, in which each function is replaced by
  * its group: the sum over those that no context of the same group is above. */
 
-#include "profile/costs/group_table.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/costs/groups.h"
 #include "profile/file/ranks.h"

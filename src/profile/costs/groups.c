@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/costs/contexts.h"
 #include "profile/file/ranks.h"
-#include "profile/file/switches.h"
+#include "profile/file/records.h"
 #include "profile/names/function_rules.h"
 
 /* --- threads, processes, ranks ------------------------------------------- */

@@ -9,7 +9,9 @@
 #include <stdint.h>
 
 #include "profile/costs/contexts.h"
-#include "profile/file/switches.h"
+#include "profile/file/ranks.h"
+#include "profile/file/records.h"
+#include "profile/names/catalog.h"
 #include "profile/names/function_rules.h"
 
 struct swz_imbalance {
@@ -181,5 +183,20 @@ void swz_group_table_make(struct swz_group_table *table,
 			  const struct swz_contexts *contexts,
 			  const struct swz_patterns *filters);
 void swz_group_table_free(struct swz_group_table *table);
+
+/* --- group table ---------------------------------------------------------- */
+
+/* The catalog's function of what a rank has spent (swz_profile_rank_costs()) in
+ * the profile of BINDING. */
+static inline uint32_t swz_rank_function(struct swz_binding *binding,
+					 const struct swz_rank_cost *cost)
+{
+	if (cost->function == SWZ_FUNCTION_ROOT)
+		return SWZ_CATALOG_OUTSIDE;
+	return cost->function >= SWZ_RANK_LEAST_SPECIAL
+		       ? swz_binding_function(binding, SWZ_INDEX_NONE,
+					      cost->function)
+		       : swz_binding_function(binding, cost->function, 0);
+}
 
 #endif

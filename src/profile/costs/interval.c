@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/arith.h"
+#include "util/memory.h"
 #include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
 #include "profile/file/values.h"

@@ -21,7 +21,6 @@
 
 #include <stdlib.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/names/catalog.h"
 

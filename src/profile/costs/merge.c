@@ -11,14 +11,13 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/costs/call_tree.h"
 #include "profile/costs/report.h"
 #include "profile/file/inputs.h"
 #include "profile/file/ranks.h"
 #include "profile/file/reader.h"
-#include "profile/file/switches.h"
+#include "profile/file/records.h"
 
 /* --- the description ----------------------------------------------------- */
 

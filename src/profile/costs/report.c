@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/costs/call_tree.h"
 #include "profile/costs/thread_sums.h"
@@ -496,9 +495,9 @@ static int64_t measured_ns(const struct swz_thread_sums *sums,
 }
 
 /* How much of MORE ran: of what a function has beyond SUM's contexts, in calls
- * that were folded into others. It is the share that ran of all that does not lie
- * below these contexts. (What lies there may have run
- * all the time, and these calls waited.) */
+ * that were folded into others. It is the share that ran of all that does not
+ * lie below these contexts. (What lies there may have run all the time, and
+ * these calls waited.) */
 static int64_t running_of(const struct swz_thread_sums *sums,
 			  const struct swz_inclusive_sum *sum, int64_t more)
 {

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/costs/call_tree.h"
 #include "profile/names/catalog.h"
@@ -98,7 +97,7 @@ struct swz_report {
 	bool sampled;         /* times are estimates, in some thread at least */
 	bool samples;         /* what is called calls here are samples */
 	bool without_times;   /* -m count: all times are 0, and not known */
-	bool ends_unseen; /* joined: calls were counted by -m count */
+	bool ends_unseen;     /* joined: calls were counted by -m count */
 	/* Calls are of one run, times of another, which was sampled: see
 	 * joined.h. A time of 0 then means less than bound_ns. */
 	bool joined;
@@ -156,8 +155,8 @@ static inline bool swz_report_is_estimated(const struct swz_report *report)
 	return report->sampled || report->samples || report->joined;
 }
 
-/* The end of each call was seen. Otherwise `unwound` is 0 and not known, nor are
- * min_ns and max_ns, which are not known where they are 0. */
+/* The end of each call was seen. Otherwise `unwound` is 0 and not known, nor
+ * are min_ns and max_ns, which are not known where they are 0. */
 static inline bool swz_report_sees_ends(const struct swz_report *report)
 {
 	return !report->samples && !report->without_times &&

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/costs/contexts.h"
 #include "profile/costs/report.h"

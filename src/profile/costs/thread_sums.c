@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/call_tree.h"

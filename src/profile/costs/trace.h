@@ -14,7 +14,7 @@
 #include "profile/costs/view.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
-#include "profile/file/switches.h"
+#include "profile/file/records.h"
 #include "profile/file/values.h"
 #include "profile/flows/flows.h"
 #include "profile/names/catalog.h"

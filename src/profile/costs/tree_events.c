@@ -8,14 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
 #include "profile/file/reader.h"
-#include "profile/file/switches.h"
-#include "profile/names/unit_index.h"
+#include "profile/file/records.h"
+#include "profile/names/debug_info.h"
 
 /* --- waiting by context switches ----------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include "profile/costs/call_tree.h"
 #include "profile/file/reader.h"
-#include "profile/names/unit_index.h"
+#include "profile/names/debug_info.h"
 
 /* Replaces calls and times of all nodes: those of the file by those of the
  * events in RANGE. UNITS leads to the nodes. */

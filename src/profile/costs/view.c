@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 
 enum verdict {

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/event_history.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/file/reader.h"
 #include "profile/file/samples.h"

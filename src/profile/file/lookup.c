@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/printable.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/file/reader.h"
 

@@ -13,7 +13,6 @@
 #include "swizzle/format.h"
 #include "base/number_bytes.h"
 #include "base/status.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/file/scan.h"
 

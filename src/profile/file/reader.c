@@ -19,7 +19,6 @@
 
 #include "swizzle/format.h"
 #include "base/status.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/file/archive.h"
 #include "profile/file/inputs.h"
@@ -28,7 +27,6 @@
 #include "profile/file/records.h"
 #include "profile/file/run_time_code.h"
 #include "profile/file/scan.h"
-#include "profile/file/switches.h"
 #include "profile/file/values.h"
 
 /* --- putting records in order -------------------------------------------- */

@@ -16,7 +16,7 @@
 
 #include "base/syscall.h"
 #include "image/elf_view.h"
-#include "image/hash.h"
+#include "image/cursor.h"
 #include "runtime/module/linker.h"
 #include "runtime/module/module.h"
 #include "runtime/record/annotations.h"

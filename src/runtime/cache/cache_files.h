@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "image/elf_view.h"
-#include "image/hash.h"
+#include "image/cursor.h"
 #include "runtime/module/linker.h"
 #include "runtime/module/module.h"
 #include "thunks/saved_plan.h"

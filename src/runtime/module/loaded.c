@@ -18,7 +18,7 @@
 
 #include "swizzle/format.h"
 #include "base/syscall.h"
-#include "image/hash.h"
+#include "image/cursor.h"
 #include "runtime/module/module.h"
 #include "runtime/support/config.h"
 #include "thunks/maps.h"

@@ -16,7 +16,7 @@
 #include "swizzle/format.h"
 #include "base/status.h"
 #include "base/syscall.h"
-#include "image/hash.h"
+#include "image/cursor.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 

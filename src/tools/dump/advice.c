@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "util/arith.h"
 #include "util/interpreters.h"
 #include "util/memory.h"
 #include "util/output.h"

@@ -1,4 +1,4 @@
-#include "tools/dump/compare.h"
+#include "tools/dump/reports.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -10,10 +10,10 @@
 #include "profile/formats/formats.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
+#include "tools/dump/result.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
 #include "tools/dump/join.h"
-#include "tools/dump/result.h"
 #include "tools/dump/selection.h"
 
 /* --- what has become slower ---------------------------------------------- */
@@ -128,8 +128,8 @@ struct group {
 	const char *name; /* in the new profile, if it is there */
 };
 
-/* A run: one argument, which is a file or a directory. With -m both its times are
- * in `samples`. */
+/* A run: one argument, which is a file or a directory. With -m both its times
+ * are in `samples`. */
 struct run {
 	struct swz_dump_input input, samples;
 	struct swz_range range;
@@ -355,7 +355,7 @@ static int write_part(struct comparison *c, const struct group *group,
 	section = section_of(c, NEW, group, &results[NEW], &runs[NEW],
 			     &joined[NEW]);
 	old = section_of(c, OLD, group, &results[OLD], &runs[OLD],
-			     &joined[OLD]);
+			 &joined[OLD]);
 	section.part = (unsigned int)to->writer.sections + 1;
 	section.thread_number = number;
 	section.old = &old;
@@ -564,8 +564,7 @@ static bool is_beside(const struct side *side, size_t index)
 	const struct swz_dump_input *input = &side->runs[index].input;
 
 	for (size_t i = 0; i < side->count; i++)
-		if (i != index &&
-		    swz_dump_is_pair(input, &side->runs[i].input))
+		if (i != index && swz_dump_is_pair(input, &side->runs[i].input))
 			return true;
 	return false;
 }

@@ -23,7 +23,7 @@
 #include "profile/names/debug_info.h"
 #include "tools/dump/destination.h"
 #include "tools/dump/option_table.h"
-#include "tools/dump/push.h"
+#include "tools/dump/reports.h"
 
 /* --- the terminal -------------------------------------------------------- */
 

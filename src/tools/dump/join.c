@@ -10,16 +10,15 @@
 #include "profile/formats/formats.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
+#include "tools/dump/result.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
-#include "tools/dump/result.h"
 #include "tools/dump/selection.h"
 
 /* Each side is added up by itself, with one catalog, in which a function is the
  * same in both: by build-id and address. */
 
-void swz_dump_bind(struct swz_dump_input *input,
-		       struct swz_catalog *catalog)
+void swz_dump_bind(struct swz_dump_input *input, struct swz_catalog *catalog)
 {
 	size_t i;
 
@@ -57,8 +56,8 @@ static void add_all(struct swz_dump_input *input,
 /* A function that was hooked and not called has been counted, too. Functions
  * are few that have samples and no calls, those that were hooked are many. */
 void swz_dump_mark_uncounted(struct swz_report *report,
-			   const struct swz_catalog *catalog,
-			   const struct swz_dump_input *input, bool is_first)
+			     const struct swz_catalog *catalog,
+			     const struct swz_dump_input *input, bool is_first)
 {
 	size_t i, j;
 
@@ -191,8 +190,8 @@ static const struct swz_profile_thread *take_thread(const struct threads *t,
 	return NULL;
 }
 
-/* COUNTED or SAMPLED, the thread in either, may be NULL. Who samples knows when a
- * thread ended, and its processor time. */
+/* COUNTED or SAMPLED, the thread in either, may be NULL. Who samples knows when
+ * a thread ended, and its processor time. */
 static void add_joined_thread(const struct threads *t,
 			      const struct swz_profile *process,
 			      struct swz_binding *counts,
@@ -251,12 +250,12 @@ static void add_joined_process(const struct threads *t, size_t index,
 			t, samples, thread->record.tid);
 
 		if (swz_dump_wants(t->options, thread))
-			add_joined_thread(t, process, binding, thread,
-					  samples == SWZ_INDEX_NONE
-						  ? NULL
-						  : &t->samples->bindings
-							     [samples],
-					  sampled);
+			add_joined_thread(
+				t, process, binding, thread,
+				samples == SWZ_INDEX_NONE
+					? NULL
+					: &t->samples->bindings[samples],
+				sampled);
 	}
 	if (samples == SWZ_INDEX_NONE)
 		return;
@@ -284,23 +283,23 @@ static bool needs_threads(const struct swz_dump_options *options)
 	       options->columns_by != SWZ_BY_NOTHING;
 }
 
-/* Of other rows than threads and processes it does not matter whose they are. */
+/* Of other rows than threads and processes it does not matter whose they are.
+ */
 static void group(struct threads *t, const struct swz_section *section)
 {
 	const struct swz_dump_input *samples = t->samples;
 
 	if (!needs_threads(t->options)) {
-		swz_groups_add(t->groups, t->input->profiles[0],
-			       t->input->profiles[0],
-			       &t->input->profiles[0]->threads[0],
-			       section->report);
+		swz_groups_add(
+			t->groups, t->input->profiles[0], t->input->profiles[0],
+			&t->input->profiles[0]->threads[0], section->report);
 		return;
 	}
 	t->taken = swz_allocate(samples->count + 1, sizeof(*t->taken));
 	for (size_t i = 0; i < samples->count; i++)
-		t->taken[i] = swz_allocate(
-			samples->profiles[i]->thread_count + 1,
-			sizeof(**t->taken));
+		t->taken[i] = swz_allocate(samples->profiles[i]->thread_count +
+						   1,
+					   sizeof(**t->taken));
 	add_threads(t);
 	for (size_t i = 0; i < samples->count; i++)
 		free(t->taken[i]);
@@ -374,8 +373,8 @@ void swz_dump_join_end(struct swz_dump_join *join,
 						   &join->times.contexts,
 						   costs_of(input, samples));
 	join->joined = swz_join_times(counts, &join->counts.contexts,
-				      &join->times.contexts,
-				      period_of(samples), join->counting);
+				      &join->times.contexts, period_of(samples),
+				      join->counting);
 	counts->knows_waiting = counts->calls_by_edge && times->knows_waiting;
 	counts->silent_threads = times->silent_threads;
 }

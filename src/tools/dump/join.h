@@ -20,8 +20,8 @@ int swz_dump_pair(struct swz_dump_input *input,
 
 /* --- for comparisons ----------------------------------------------------- */
 
-/* The caller adds threads to `counts` and `times`. At the end `counts` has both,
- * is the caller's to free, and swz_dump_join_free() frees the rest. */
+/* The caller adds threads to `counts` and `times`. At the end `counts` has
+ * both, is the caller's to free, and swz_dump_join_free() frees the rest. */
 struct swz_dump_join {
 	struct swz_dump_result counts, times;
 	struct swz_counting *counting;

@@ -4,7 +4,7 @@
  * Whoever lists processes sees command lines: credentials come from the
  * environment or a file. */
 
-#include "tools/dump/push.h"
+#include "tools/dump/reports.h"
 
 #include <curl/curl.h>
 #include <dlfcn.h>

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/file/events.h"
@@ -18,8 +17,8 @@
 #include "profile/formats/tables/by.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
-#include "tools/dump/input.h"
 #include "tools/dump/result.h"
+#include "tools/dump/input.h"
 
 /* --- events -------------------------------------------------------------- */
 

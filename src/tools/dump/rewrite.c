@@ -2,7 +2,7 @@
  * names in it (--embed), or its bytes as they are. A file is replaced when it
  * is complete, and never while another swizzle-dump writes it. */
 
-#include "tools/dump/rewrite.h"
+#include "tools/dump/reports.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -264,8 +264,7 @@ static void say_done(const struct merging *m)
 	if (m->options->quiet)
 		return;
 	swz_dump_complain("%zu profiles added to %s, which has %" PRIu64 " now",
-			  m->added, m->path,
-			  m->merge.header.merged_profiles);
+			  m->added, m->path, m->merge.header.merged_profiles);
 	if (m->known)
 		swz_dump_complain("%zu were in it already", m->known);
 	if (m->traces)

@@ -1,4 +1,4 @@
-#include "tools/dump/signature_server.h"
+#include "tools/dump/reports.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

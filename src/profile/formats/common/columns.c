@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "util/arith.h"
+#include "util/memory.h"
 #include "util/output.h"
 
 /* --- writing ------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "util/arith.h"
+#include "util/memory.h"
 #include "util/figures.h"
 #include "util/output.h"
 #include "profile/costs/contexts.h"
@@ -480,7 +480,8 @@ static void put_bounded(FILE *stream, const struct swz_report *report)
 			 swz_bound_of(report, i, 0) > 0;
 	if (count)
 		fprintf(stream,
-			"# 0 ns, in %zu function%s with calls: less than %.1f ns "
+			"# 0 ns, in %zu function%s with calls: less than %.1f "
+			"ns "
 			"a call, which their hooks cost\n",
 			count, count == 1 ? "" : "s", report->hook_ns);
 }

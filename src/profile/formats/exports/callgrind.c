@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/printable.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/formats/common/section.h"

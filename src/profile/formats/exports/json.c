@@ -10,7 +10,7 @@
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/call_tree.h"
-#include "profile/formats/common/context_values.h"
+#include "profile/formats/common/cells.h"
 #include "profile/formats/common/diff.h"
 #include "profile/formats/common/json_writer.h"
 #include "profile/formats/common/section.h"

@@ -10,7 +10,7 @@
 #include "profile/costs/trace.h"
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
-#include "profile/formats/common/context_values.h"
+#include "profile/formats/common/cells.h"
 #include "profile/formats/common/protobuf.h"
 
 enum trace_field { TRACE_PACKET = 1 };

@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/trace.h"
 #include "profile/file/events.h"
 #include "profile/file/records.h"
-#include "profile/file/switches.h"
-#include "profile/formats/common/context_values.h"
+#include "profile/formats/common/cells.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 #include "profile/formats/exports/database.h"
@@ -30,8 +28,10 @@
 
 #define FUNCTION_COSTS \
 	COSTS \
-	"  min_ns INTEGER,              -- the shortest call; NULL: not known\n" \
-	"  max_ns INTEGER,              -- the longest call; NULL: not known\n" \
+	"  min_ns INTEGER,              -- the shortest call; NULL: not " \
+	"known\n" \
+	"  max_ns INTEGER,              -- the longest call; NULL: not " \
+	"known\n" \
 	"  unwound INTEGER,             -- calls that an exception ended\n" \
 	"  self_waiting_ns INTEGER,     -- beside self_ns; NULL: not known\n" \
 	"  incl_waiting_ns INTEGER      -- beside incl_ns; NULL: not known\n"

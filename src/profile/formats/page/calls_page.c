@@ -16,12 +16,12 @@
 #include "profile/formats/calls/calls_walk.h"
 #include "profile/formats/common/json_writer.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/page/page_block.h"
+#include "profile/formats/page/html_blocks.h"
 
 /* --- the page ------------------------------------------------------------ */
 
 /* Calls as a page for a browser (src/html/calls.html), with blocks of data
- * (page_block.h) in its midst:
+ * (html_blocks.h) in its midst:
  *
  * "calls N": of thread N. Records, each a number, the ns since the one before
  * (the first: since time 0) times 4, plus its kind:

@@ -8,15 +8,13 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/formats/common/diff.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/json_writer.h"
 #include "profile/formats/common/writers.h"
-#include "profile/formats/page/html_sources.h"
-#include "profile/formats/page/page_block.h"
+#include "profile/formats/page/html_blocks.h"
 
 /* --- what is shown ------------------------------------------------------- */
 

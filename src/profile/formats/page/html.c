@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/file/events.h"
@@ -23,10 +22,7 @@
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 #include "profile/formats/page/html_blocks.h"
-#include "profile/formats/page/html_calls.h"
 #include "profile/formats/page/html_events.h"
-#include "profile/formats/page/html_sources.h"
-#include "profile/formats/page/page_block.h"
 
 /* --- the description ----------------------------------------------------- */
 

@@ -4,15 +4,59 @@
 /* The page's blocks of data besides a thread's functions, contexts and events.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "profile/file/reader.h"
+#include "profile/file/values.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/page/page_block.h"
 #include "profile/names/catalog.h"
 
 #define SWZ_HTML_LEVEL 6 /* of compression */
+
+/* --- a block: deflated, in base64 ----------------------------------------- */
+
+/* A block of data inside of an HTML page: bytes, deflated (zlib's format) and
+ * in base64, in a <script> element that no browser runs. What it holds can
+ * therefore never be taken for markup. Memory is bounded: everything is written
+ * as it comes. Errors of the stream are left to its owner. */
+
+struct swz_page_block;
+
+/* Writes a part of a page as src/html/page.S has it. */
+void swz_page_frame(FILE *stream, const char *start, const char *end);
+
+/* Begins a block in STREAM. NAME consists of letters, digits and spaces.
+ * LEVEL is zlib's, 1 to 9. */
+struct swz_page_block *swz_page_block_begin(FILE *stream, const char *name,
+					    int level);
+
+/* Bytes that were put into it so far, before compression. */
+uint64_t swz_page_block_size(const struct swz_page_block *block);
+
+void swz_page_block_bytes(struct swz_page_block *block, const void *bytes,
+			  size_t size);
+
+/* An unsigned number in LEB128; what is negative is taken for 0. */
+void swz_page_block_number(struct swz_page_block *block, uint64_t value);
+void swz_page_block_time(struct swz_page_block *block, int64_t value);
+
+/* SIZE bytes of TEXT and a NUL, with '?' for what is not shown
+ * (base/printable.h) except characters of KEPT. */
+void swz_page_block_shown(struct swz_page_block *block, const char *text,
+			  size_t size, const char *kept);
+
+/* The same of a text up to its NUL ... */
+void swz_page_block_text(struct swz_page_block *block, const char *text);
+
+/* ... and of a line, which keeps its tabs and loses the CR at its end. */
+void swz_page_block_line(struct swz_page_block *block, const char *text,
+			 size_t size);
+
+/* Writes what is left, and frees the block. Returns the bytes of base64. */
+uint64_t swz_page_block_end(struct swz_page_block *block);
 
 /* --- names --------------------------------------------------------------- */
 
@@ -93,5 +137,63 @@ void swz_html_put_waiting(FILE *stream, size_t number,
  * Nothing where there is none. VIEW may be NULL. */
 void swz_html_put_settings(FILE *stream, const struct swz_view *view,
 			   const struct swz_catalog *catalog);
+
+/* --- sources -------------------------------------------------------------- */
+
+/* The source of functions in a page (docs/html.md). Which lines are of interest
+ * is gathered section by section; the files are read at the end, those first
+ * whose functions took most time, until a page has as much text as it may. */
+
+struct swz_html_sources;
+
+struct swz_html_sources *swz_html_sources_begin(void);
+
+/* The functions of a section, and where they call others. */
+void swz_html_sources_add(struct swz_html_sources *sources,
+			  const struct swz_section *section);
+
+/* Writes the block "sources", without text where it is not WANTED, and frees
+ * SOURCES. CATALOG is that of the sections. */
+void swz_html_sources_end(struct swz_html_sources *sources, FILE *stream,
+			  const struct swz_catalog *catalog, bool wanted);
+
+/* --- calls ---------------------------------------------------------------- */
+
+/* Calls that have a band of their own in the page's timeline: those that print
+ * lines, and those that the configuration gives one (docs/html.md). */
+
+/* The names of all bands of a page. The first one is that of printed lines. */
+struct swz_html_band_names {
+	const char **names; /* of the rules */
+	size_t count, capacity;
+};
+void swz_html_band_names_free(struct swz_html_band_names *names);
+
+/* --- values -------------------------------------------------------------- */
+
+/* Arguments and results of a trace's calls, as the page has them: in blocks of
+ * their own, of which it reads those that it is asked for (docs/html.md). */
+
+/* Bytes of a page that values may have. */
+#define SWZ_HTML_VALUE_BYTES ((uint64_t)64 << 20)
+
+/* --- calls --------------------------------------------------------------- */
+
+/* The page has more of a trace's calls than their events: arguments and
+ * results, and the bands of the timeline. */
+
+/* Calls of which the page has less than there is. */
+struct swz_html_cut {
+	uint64_t values; /* begins and ends, whose values had no room */
+	uint64_t banded; /* calls that are missing in bands */
+};
+
+/* Writes that of the section's thread, which has this NUMBER in the page, and
+ * contexts by unit; nothing where there is none. Bytes of values are taken from
+ * *ROOM. */
+struct swz_html_cut swz_html_put_calls(FILE *stream, size_t number,
+				       uint64_t *room,
+				       struct swz_html_band_names *bands,
+				       const struct swz_section *section);
 
 #endif

@@ -1,8 +1,6 @@
 /* The page has more of single calls than their events: the lines that they
  * print, bands in the timeline, arguments and results. */
 
-#include "profile/formats/page/html_calls.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,9 +11,9 @@
 #include "util/output.h"
 #include "options/config_file.h"
 #include "profile/file/values.h"
-#include "profile/formats/common/context_values.h"
+#include "profile/formats/common/cells.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/page/page_block.h"
+#include "profile/formats/page/html_blocks.h"
 #include "profile/names/value_print.h"
 
 /* --- printed lines ------------------------------------------------------- */

@@ -16,7 +16,7 @@
 #include "profile/costs/tree_events.h"
 #include "profile/file/events.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/page/page_block.h"
+#include "profile/formats/page/html_blocks.h"
 
 /* --- the index of blocks ------------------------------------------------- */
 

@@ -5,8 +5,6 @@
  * A file that was changed after the recording is shown, and said to be changed:
  * its lines may have moved. */
 
-#include "profile/formats/page/html_sources.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/page/page_block.h"
+#include "profile/formats/page/html_blocks.h"
 
 #define LEVEL 9 /* of compression */
 #define PAGE_BYTES ((size_t)1 << 20)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/arith.h"
 #include "util/figures.h"
 #include "util/memory.h"
 #include "profile/formats/common/cells.h"

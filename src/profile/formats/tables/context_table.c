@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/formats/common/cells.h"
@@ -744,7 +743,7 @@ static void context_put_relatives(const struct swz_context_table *table)
 
 /* --- the table ----------------------------------------------------------- */
 
-/* Trees for people and for awk: each line is a row of a table, as in text.c,
+/* Trees for people and for awk: each line is a row of a table, as in table.c,
  * and the names are indented.
  *
  * In a comparison each context has two sets of costs, and how much there is of

@@ -7,14 +7,13 @@
 #include <time.h>
 
 #include "base/printable.h"
-#include "util/arith.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
 #include "profile/file/ranks.h"
-#include "profile/file/switches.h"
+#include "profile/file/records.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 

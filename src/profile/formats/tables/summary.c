@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "util/arith.h"
 #include "util/figures.h"
 #include "util/memory.h"
 #include "profile/formats/common/cells.h"
