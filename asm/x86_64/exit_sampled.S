@@ -139,6 +139,8 @@ FUNC(EXIT_HOOK(_sampled))
 	je	.Lsaw
 	testb	$SWZ_IS_JUMPS, %r8b
 	jnz	.Lsaw_records
+	testb	$SWZ_START_UNSEEN, SWZ_THUNK_START(%r8)
+	jz	.Lsaw_records			/* nor are those behind it */
 	SEE	%r8
 	movq	SWZ_THUNK_PENDING(%r8), %r8
 	jmp	.Lsee_record

@@ -535,6 +535,7 @@ name:                            \
 	jne	\gone
 	movq	SWZ_THUNK_PENDING(\record), %r\next
 	movq	%r\next, SWZ_THUNK_PENDING(\thunk)
+	movq	$0, SWZ_THUNK_PENDING(\record)	/* an end to any circle */
 .endm
 
 /* Sets the thunk's node and parent, which are those of %rax = node; %rdx =

@@ -39,6 +39,11 @@ begin_restless() { # COMMAND...
 	program=$!
 	exec 7>restless.in
 	rm restless.in
+	wait_until has_executed
+}
+
+has_executed() { # $program is the shell no more
+	! [ /proc/$program/exe -ef /proc/$$/exe ]
 }
 
 end_restless() {

@@ -71,9 +71,6 @@ done
 # Nearly always in the midst of a call of libc's that does not wait: it is borrowed there.
 it 'calls: attached to'
 begin "$TARGETS/suspended" calls stop
-has_executed() {
-	[ "$(cat /proc/$program/comm)" = suspended ]
-}
 wait_until has_executed
 capture "$RUN" -q -o profile -p $program --for 300ms
 assert_status 0

@@ -48,6 +48,12 @@ it 'a process that shares memory and thread-local storage, beside us'
 may_lose=yes
 run_both 1 vm 10
 
+it 'functions of both go on to others by jumps'
+run_both 1 vm-jumps 5
+options=(--timing=exact)
+[ -n "${TEST_MODE:-}${TEST_TIMING:-}" ] || run_both 1 vm-jumps 5
+options=()
+
 it 'such a process makes threads, which are not the ones of ours that are gone'
 run_both 1 vm-threads 500
 may_lose=

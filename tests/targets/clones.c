@@ -132,6 +132,54 @@ static int beside_us(long n)
 	return status;
 }
 
+/* Functions that go on to others by jumps, in both. */
+#define JUMPS __attribute__((optimize("optimize-sibling-calls")))
+
+JUMPS long even(long n);
+
+JUMPS long odd(long n)
+{
+	sink = n;
+	return n ? even(n - 1) : work(n);
+}
+
+JUMPS long even(long n)
+{
+	sink = n;
+	return n ? odd(n - 1) : child_work(n);
+}
+
+JUMPS long hop(long n)
+{
+	sink = work(n);
+	return odd(n % 7);
+}
+
+int jumping(void *unused)
+{
+	(void)unused;
+	for (long i = 0; i < repeats; i++) {
+		sink = hop(i) + even(i % 23);
+		nest(i % 5, i % 3 ? hop : odd);
+	}
+	return 5;
+}
+
+static int jumps_beside_us(long n)
+{
+	int status = 0;
+
+	repeats = 40000;
+	for (long i = 0; i < n; i++) {
+		pid_t pid = clone(jumping, new_stack(), CLONE_VM | SIGCHLD,
+				  NULL);
+
+		jumping(NULL);
+		status += ended(pid);
+	}
+	return status;
+}
+
 /* One that makes threads, with storage of their own: to it they are threads of
  * its own process, and the creator's are not. */
 static void *short_work(void *argument)
@@ -329,6 +377,8 @@ int main(int argc, char **argv)
 		result = in_our_memory(n);
 	else if (!strcmp(mode, "vm"))
 		result = beside_us(n);
+	else if (!strcmp(mode, "vm-jumps"))
+		result = jumps_beside_us(n);
 	else if (!strcmp(mode, "vm-threads"))
 		result = beside_its_threads(n);
 	else if (!strcmp(mode, "tls"))

@@ -283,8 +283,10 @@ static bool stands_for(struct swz_thunk *thunk, uint32_t function,
 {
 	*after = NULL;
 	*length = 0;
+	unsigned passed = 0;
+
 	for (struct swz_thunk *p = thunk->pending; swz_is_record(p);
-	     p = p->pending) {
+	     p = swz_record_next(p, &passed)) {
 		if (function_of(p) == function)
 			return true;
 		*after = p;

@@ -547,10 +547,11 @@ static SWZ_NO_IPA void captured_return(struct swz_thread *thread,
 				       uint64_t now, const uint64_t *slot)
 {
 	const struct swz_thunk *t = thunk->pending;
+	unsigned passed = 0;
 
 	if (t == SWZ_CLOSED)
 		return;
-	for (bool own = false; !own; t = t->pending) {
+	for (bool own = false; !own; t = swz_record_next(t, &passed)) {
 		const struct swz_captured *c;
 		const struct swz_node *node;
 

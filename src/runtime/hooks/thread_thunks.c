@@ -242,6 +242,7 @@ static void leave(struct swz_thread *thread, struct swz_thunk *thunk,
 {
 	uint64_t start = thunk->start_ticks;
 	uint64_t called = 0; /* when the latest timed one of these began */
+	unsigned passed = 0;
 
 	/* 0: its entry was abandoned before anything was accounted, or its exit
 	 * after */
@@ -250,7 +251,7 @@ static void leave(struct swz_thread *thread, struct swz_thunk *thunk,
 	    swz_start_is_suspended(start))
 		return;
 	for (struct swz_thunk *p = thunk->pending; swz_is_record(p);
-	     p = p->pending) {
+	     p = swz_record_next(p, &passed)) {
 		if (called)
 			swz_sampling_see(&p->start_ticks, called);
 		swz_activation_leave(thread, swz_unit_at(p->node),
@@ -301,6 +302,10 @@ static struct swz_thunk *detach(struct swz_thunk **list)
 	return __atomic_exchange_n(list, NULL, __ATOMIC_ACQUIRE);
 }
 
+/* More than a list of thunks has. One of records may go in a circle, where two
+ * threads share their storage. */
+#define MOST_LISTED (2 * STOCK_BLOCKS * SWZ_BLOCK_THUNKS)
+
 /* Puts thunks back, before what has come to the list meanwhile. */
 static void attach(struct swz_thunk **list, struct swz_thunk *thunks)
 {
@@ -314,7 +319,7 @@ static void attach(struct swz_thunk **list, struct swz_thunk *thunks)
 		none = NULL;
 		if (!others)
 			continue;
-		while (last->link)
+		for (unsigned i = 0; last->link && i < MOST_LISTED; i++)
 			last = last->link;
 		last->link = thunks;
 		thunks = others;

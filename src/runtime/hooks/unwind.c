@@ -366,12 +366,12 @@ static void count(struct swz_thread_cold *cold, uint32_t node)
 void swz_unwound_note(struct swz_thread *thread, const struct swz_thunk *thunk)
 {
 	uint32_t jumps[SWZ_MOST_JUMPS];
-	unsigned n;
+	unsigned n, passed = 0;
 
 	if (!thunk->node || thunk->pending == SWZ_CLOSED)
 		return;
 	for (const struct swz_thunk *p = thunk->pending; swz_is_record(p);
-	     p = p->pending)
+	     p = swz_record_next(p, &passed))
 		count(thread->cold, p->node);
 	n = swz_jumps_of(swz_file, thunk, jumps);
 	while (n--)

@@ -105,11 +105,12 @@ void swz_sampling_see_callers(struct swz_thunk *frame, uint64_t start)
 	for (unsigned i = 0;
 	     frame && frame != &swz_bottom && !seen && i < MOST_SEEN; i++) {
 		struct swz_thunk *p = frame->pending;
+		unsigned passed = 0;
 
 		now -= SWZ_START_STEP;
 		if (p == SWZ_CLOSED)
 			break;
-		for (; swz_is_record(p); p = p->pending)
+		for (; swz_is_record(p); p = swz_record_next(p, &passed))
 			swz_sampling_see(&p->start_ticks, now);
 		/* one that is timed tells those above when it ends */
 		seen = swz_start_is_timed(frame->start_ticks);

@@ -301,12 +301,24 @@ static inline bool swz_is_record(const struct swz_thunk *pending)
 	return pending && pending != SWZ_CLOSED && !swz_is_jumps(pending);
 }
 
+/* More than any frame has. Two threads that share their storage may take the
+ * same record, and records may go in a circle then. */
+#define SWZ_MOST_RECORDS 256u
+
+/* What is behind a record. *PASSED: how many there were before it. */
+static inline struct swz_thunk *swz_record_next(const struct swz_thunk *record,
+						unsigned *passed)
+{
+	return ++*passed < SWZ_MOST_RECORDS ? record->pending : NULL;
+}
+
 /* The thunk behind the records, if a thunk's or a record's `pending` names
  * one. */
 static inline struct swz_thunk **swz_frame_behind_records(
 	struct swz_thunk **pending)
 {
-	while (swz_is_record(*pending))
+	for (unsigned i = 0; i < SWZ_MOST_RECORDS && swz_is_record(*pending);
+	     i++)
 		pending = &(*pending)->pending;
 	return pending;
 }
@@ -345,6 +357,7 @@ static inline struct swz_thunk *swz_frame_pop_record(struct swz_thunk *thunk)
 						false, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED)) {
 			thunk->pending = record->pending;
+			record->pending = NULL; /* an end to any circle */
 			return record;
 		}
 	return NULL;
