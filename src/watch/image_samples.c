@@ -42,8 +42,14 @@ static bool load_word(const void *stack, uint64_t address, uint64_t *word)
 	return swz_stack_load(stack, address, word) == SWZ_STEP_DONE;
 }
 
+/* Of a stack. Beyond so many nodes a thread's stacks are cut sooner: each
+ * sample of a deep recursion that branches may need as many nodes as it has
+ * frames. */
+#define MOST_FRAMES 8192u
+#define MANY_NODES (1u << 20)
+
 /* With functions that a compiler has put into others. */
-#define ROWS ((size_t)2 * SWZ_MOST_FRAMES)
+#define ROWS ((size_t)2 * MOST_FRAMES)
 
 /* Of one stack, from the innermost frame on. */
 struct walked {
@@ -146,7 +152,7 @@ static uint32_t add_frames(struct swz_image *image,
 			   const struct swz_stack *stack,
 			   const struct swz_hit *hit, uint32_t *line)
 {
-	static uint64_t pcs[SWZ_MOST_FRAMES], frame_pointers[SWZ_MOST_FRAMES];
+	static uint64_t pcs[MOST_FRAMES], frame_pointers[MOST_FRAMES];
 	static struct swz_stack_row rows[ROWS], with_script[ROWS];
 	enum swz_walk_end end = SWZ_WALK_LOST;
 	struct walked walked = {.pcs = pcs,
@@ -159,8 +165,10 @@ static uint32_t add_frames(struct swz_image *image,
 	size_t count;
 
 	swz_script_frames_begin(image);
-	count = swz_unwinder_walk_frames(image->unwinder, registers, stack, pcs,
-					 frame_pointers, SWZ_MOST_FRAMES, &end);
+	count = swz_unwinder_walk_frames(
+		image->unwinder, registers, stack, pcs, frame_pointers,
+		thread->node_count < MANY_NODES ? MOST_FRAMES : SWZ_MOST_FRAMES,
+		&end);
 	count = leave_out_ours(image, pcs, frame_pointers, count);
 	if (!count)
 		return 0; /* a thread of the profiler's */

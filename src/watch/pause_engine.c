@@ -39,52 +39,67 @@
 static uint8_t copy[SWZ_MOST_STACK_BYTES], outermost[16384];
 static uint64_t outermost_start;
 
-/* A page of the process that was read last. */
-static struct {
+/* Pages of stacks that were read last, of whichever process. A page is read
+ * anew for each stack; where its process has ended, what an earlier stack found
+ * there serves as well. */
+#define PAGE_BYTES 4096u
+#define REST_PAGES 256u
+
+struct rest_page {
 	int32_t pid;
-	uint64_t start; /* of the page; 0: none was read */
-	bool is_fresh;  /* read for this stack; else by an earlier one */
-	uint8_t bytes[4096];
+	uint64_t start;  /* 0: none was read */
+	uint64_t number; /* of the stack that it was read for */
+	uint8_t bytes[PAGE_BYTES];
+};
+
+static struct {
+	struct rest_page pages[REST_PAGES]; /* by address */
+	int32_t pid;
+	uint64_t number;       /* of stacks so far */
 	struct swz_stack copy; /* what was read while it stood */
 } rest;
 
-/* Where the process has ended an earlier look at the page serves as well. */
-static bool read_page(uint64_t page)
+/* NULL: it cannot be read. */
+static const struct rest_page *read_page(uint64_t start)
 {
-	static uint8_t now[sizeof(rest.bytes)];
+	static uint8_t now[PAGE_BYTES];
+	struct rest_page *page = &rest.pages[start / PAGE_BYTES % REST_PAGES];
+	bool is_it = page->pid == rest.pid && page->start == start;
 
-	rest.is_fresh = true;
-	if (swz_proc_memory(rest.pid, page, now, sizeof(now)) != sizeof(now))
-		return page == rest.start;
-	memcpy(rest.bytes, now, sizeof(now));
-	rest.start = page;
-	return true;
+	if (is_it && page->number == rest.number)
+		return page;
+	if (swz_proc_memory(rest.pid, start, now, sizeof(now)) != sizeof(now))
+		return is_it ? page : NULL;
+	memcpy(page->bytes, now, sizeof(now));
+	page->pid = rest.pid;
+	page->start = start;
+	page->number = rest.number;
+	return page;
 }
 
 static bool read_rest(void *context, uint64_t address, void *into, size_t size)
 {
-	uint64_t page = address & -(uint64_t)sizeof(rest.bytes);
-	uint64_t at = address - page;
+	uint64_t start = address & -(uint64_t)PAGE_BYTES;
+	const struct rest_page *page;
 
 	(void)context;
 	if (rest.copy.read &&
 	    rest.copy.read(rest.copy.context, address, into, size))
 		return true;
 	if (address < rest.copy.start + rest.copy.size ||
-	    size > sizeof(rest.bytes) - at)
+	    size > PAGE_BYTES - (address - start))
 		return false;
-	if ((!rest.is_fresh || page != rest.start) && !read_page(page))
+	page = read_page(start);
+	if (!page)
 		return false;
-	memcpy(into, rest.bytes + at, size);
+	memcpy(into, page->bytes + (address - start), size);
 	return true;
 }
 
 void swz_stack_read_on(int32_t pid, struct swz_stack *stack)
 {
-	if (rest.pid != pid)
-		rest.start = 0;
 	rest.pid = pid;
-	rest.is_fresh = false;
+	rest.number++;
 	rest.copy = *stack;
 	stack->read = read_rest;
 	stack->unsure_from = stack->start + stack->size;

@@ -101,10 +101,9 @@ static void take_sample(struct swz_watch *watch,
 	judge(watch, task->image);
 	if (task->image->pause_period_ns)
 		return;
-	/* The kernel copies no page that was never written to: a large buffer,
-	 * say. What lies beyond a full copy changes more often. */
-	if (record->is_stack_short)
-		swz_stack_read_on(task->image->pid, &stack);
+	/* The kernel copies 64 KB at most, and no page that was never written
+	 * to: a large buffer, say. Outer frames stay longer than inner ones. */
+	swz_stack_read_on(task->image->pid, &stack);
 	swz_image_add(task->image, task->thread,
 		      record->has_registers ? &record->registers : NULL, &stack,
 		      &hit);

@@ -8,9 +8,10 @@
  * `inherit_stat` makes the kernel say at the end of each task how much time it
  * has used.
  *
- * A period is never the round number that was asked for: a program that does the
- * same every millisecond would be hit at the same place each time, and a half of
- * what it does might be seen as all. Each processor has another one, by chance. */
+ * A period is never the round number that was asked for: a program that does
+ * the same every millisecond would be hit at the same place each time, and a
+ * half of what it does might be seen as all. Each processor has another one, by
+ * chance. */
 
 #include "watch/perf_events.h"
 
@@ -400,7 +401,6 @@ static void read_sample(struct reader *r, struct swz_perf_record *record)
 	r->at += bytes;
 	used = bytes ? take_word(r) : 0;
 	record->stack_bytes = used < bytes ? used : bytes;
-	record->is_stack_short = used < bytes;
 }
 
 static void read_mapping(struct reader *r, struct swz_perf_record *record)

@@ -68,7 +68,7 @@ struct swz_perf_record {
 	uint32_t type; /* PERF_RECORD_* */
 	uint16_t misc;
 	int32_t pid, tid;
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t time_ns;   /* CLOCK_MONOTONIC */
 	uint64_t period_ns; /* of its processor; 0: not by time */
 	/* PERF_RECORD_SAMPLE */
 	uint64_t ip;
@@ -77,7 +77,6 @@ struct swz_perf_record {
 	struct swz_registers registers;
 	const uint8_t *stack;
 	size_t stack_bytes;
-	bool is_stack_short; /* the copy ended at a page that is not there */
 	/* PERF_RECORD_MMAP2 */
 	uint64_t start, length, offset, inode;
 	const char *text; /* the path; PERF_RECORD_COMM: the name */

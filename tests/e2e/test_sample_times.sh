@@ -46,6 +46,14 @@ assert order == ['first', 'rests', 'second', 'deep'], order
 EOF
 	[ "$engine" != perf ] || assert_matches list '^ +[0-9.]+ +[0-9]+ +[0-9]+  runs '
 
+	it "$engine: stacks of 2,000 frames are whole"
+	"$DUMP" -q -f samples -o - -F deep profile | sed 's/.* //' >stacks
+	assert_ge "$(wc -l <stacks)" 3
+	# (it grows, then runs for a tenth of a second, then shrinks)
+	assert_ge "$(grep -c '^\(deep;\)\{2001\}spin' stacks)" 3
+	"$DUMP" -q -f info profile | sed -n 's/^cut stacks: \([0-9]*\) .*/\1/p' >cut
+	assert_le "$(cat cut)" 1
+
 	it "$engine: ranges of time side by side add up to the whole"
 	middle=$(awk '/;rests/ { print $1; exit }' list)
 	assert_eq "$running" $(($(samples --to "$middle") + $(samples --from "$middle"))) sum

@@ -41,6 +41,7 @@ struct swz_unwinder {
 	bool (*describe)(void *context, uint64_t pc, bool is_innermost,
 			 struct swz_unwind_row *row);
 	void *describe_context;
+	struct swz_map calls; /* (return address, 0): 1 if a call precedes it */
 };
 
 /* The pc by which rules are looked up: a call may be a function's last
@@ -62,6 +63,7 @@ void swz_unwinder_destroy(struct swz_unwinder *unwinder)
 	if (!unwinder)
 		return;
 	swz_mappings_clear(&unwinder->mappings);
+	swz_map_free(&unwinder->calls);
 	free(unwinder);
 }
 
@@ -78,6 +80,7 @@ struct swz_unwinder *swz_unwinder_fork(const struct swz_unwinder *unwinder)
 static void forget_places(struct swz_unwinder *unwinder)
 {
 	memset(unwinder->places, 0, sizeof(unwinder->places));
+	swz_map_free(&unwinder->calls);
 }
 
 void swz_unwinder_map(struct swz_unwinder *unwinder,
@@ -554,16 +557,38 @@ static enum swz_step step_all(struct walk *w)
 
 /* --------------------------------------------------------------------- walk */
 
+static bool reads_call(const struct walk *w, uint64_t ip)
+{
+	uint8_t code[SWZ_CALL_BYTES];
+
+	return read_code(w, ip - sizeof(code), code, sizeof(code)) &&
+	       swz_code_ends_with_call(code + sizeof(code), sizeof(code));
+}
+
+/* Code in files stays, and deep stacks return to the same places again and
+ * again. They are known when the process has ended, too. */
+static bool follows_call(const struct walk *w, uint64_t ip)
+{
+	const struct swz_mapping *mapping = unwinder_mapping_at(w->unwinder,
+								ip);
+	uint32_t *known;
+
+	if (!mapping || !mapping->file)
+		return reads_call(w, ip);
+	known = swz_map_at(&w->unwinder->calls, ip, 0);
+	if (*known == SWZ_MAP_NONE)
+		*known = reads_call(w, ip);
+	return *known;
+}
+
 /* The return address that the last step found is not one that another call has
  * left there since. */
 static bool is_sure(const struct walk *w)
 {
 	uint64_t from = w->stack->unsure_from;
-	uint8_t code[SWZ_CALL_BYTES];
 
 	return !from || w->at.exact || w->at.sp - sizeof(uint64_t) < from ||
-	       (read_code(w, w->at.ip - sizeof(code), code, sizeof(code)) &&
-		swz_code_ends_with_call(code + sizeof(code), sizeof(code)));
+	       follows_call(w, w->at.ip);
 }
 
 /* To the caller. */
