@@ -16,7 +16,6 @@ B := build
 
 # --- configuration ---------------------------------------------------------
 # config.mk makes itself: from configure, which is made from configure.ac.
-
 NO_CONFIG := clean distclean help uninstall check-fresh check-deb install-deps
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 include config.mk
@@ -109,7 +108,7 @@ HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1 man/*.7)
 man_path = $(foreach page,$(1),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 # As they lie in the tree, so that their links work where they are installed.
-DOCS        := LICENSE $(wildcard *.md docs/*.md docs/*/*)
+DOCS        := LICENSE $(wildcard *.md docs/*.md docs/*/* tests/README.md)
 SCRIPTS     := $(wildcard scripts/*) completions/make src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup tests/bench/starts \
 	       tests/bench/memory tests/bench/calls_view tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
@@ -129,13 +128,13 @@ NAMES := $(notdir $(TOOLS))
 COMPLETIONS := $(NAMES:%=$(B)/share/bash-completion/completions/%)
 ZSH_COMPLETIONS := $(NAMES:%=$(B)/share/zsh/site-functions/_%)
 FISH_COMPLETIONS := $(NAMES:%=$(B)/share/fish/vendor_completions.d/%.fish)
+SHELLS := $(COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 MANPAGES := $(addprefix $(B)/share/man/,$(call man_path,$(MAN_SRC)))
 
 .PHONY: all tools lib
-all: tools lib $(INCLUDES) $(MANPAGES) $(COMPLETIONS) $(ZSH_COMPLETIONS) \
-		$(FISH_COMPLETIONS)	## build everything into build/ (default)
-tools: $(TOOLS)			## build only the tools
-lib: $(LIB)			## build only libswizzle.so
+all: tools lib $(INCLUDES) $(MANPAGES) $(SHELLS)	## build everything into build/ (default)
+tools: $(TOOLS)			#: build only the tools
+lib: $(LIB)			#: build only libswizzle.so
 
 # What a program does not use is left out (--gc-sections): swizzle-run and
 # swizzle-ctl need libc alone, so that a program that they start begins sooner.
@@ -179,7 +178,7 @@ $(GENERATE): $(B)/obj/offline/completions/generate.o $(B)/obj/offline/tools.a
 	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
 completion = @mkdir -p $(@D); completions/make $(1) $* $(GENERATE) >$@
-$(COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS): $(GENERATE) $(wildcard completions/*)
+$(SHELLS): $(GENERATE) $(wildcard completions/*)
 $(COMPLETIONS): $(B)/share/bash-completion/completions/%:
 	$(call completion,bash)
 $(ZSH_COMPLETIONS): $(B)/share/zsh/site-functions/_%:
@@ -253,7 +252,7 @@ H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h src/*/*/*/*.h \
 format:				## clang-format the tree
 	$(CLANG_FORMAT) -i $(CC_FILES) $(H_FILES)
 
-format-check:			## say what `make format` would change
+format-check:			#: say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
 LINT_TARGET  := $(filter %.c,$(TARGET_SRC))
@@ -265,7 +264,7 @@ LINT_GOALS := $(patsubst %,lint-cc/%,$(C_FILES)) \
 	      $(patsubst %,lint-tidy/%,$(C_FILES))
 
 .PHONY: lint lint-cppcheck lint-sh lint-imports lint-names $(LINT_GOALS)
-lint: $(LINT_GOALS) lint-cppcheck lint-sh lint-imports lint-names format-check	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck; imports run one way; what comments name and links lead to is there
+lint: $(LINT_GOALS) lint-cppcheck lint-sh lint-imports lint-names format-check	## warnings of compilers and checkers, imports, links
 	@echo "lint: no findings"
 
 lint_flags = $(CFLAGS_ALL) -Werror \
@@ -369,16 +368,16 @@ uninstall: check-prefix		## remove what install installed
 		$(call places,$(PCDIR),swizzle.pc) \
 		$(call places,$(DOCDIR),$(DOCS))
 	-rmdir $(call places,$(INCLUDEDIR),swizzle) \
-		$(call places,$(DOCDIR),docs/example docs/images docs/internals docs) \
+		$(call places,$(DOCDIR),docs/example docs/images docs/internals docs tests) \
 		$(call place,$(DOCDIR)) 2>/dev/null
 
 # --- package -----------------------------------------------------------------
 
 .PHONY: deb check-deb
-deb: all			## make a Debian package in build/
+deb: all			#: make a Debian package in build/
 	+scripts/make-deb $(VERSION) $(B)
 
-check-deb:			## make that package in a minimal Debian root, have lintian look at it, try it in another (as root)
+check-deb:			#: make that package in a minimal Debian root, have lintian look at it, try it in another (as root)
 	scripts/check-fresh --package
 
 # --- the rest ----------------------------------------------------------------
@@ -390,11 +389,12 @@ install-deps:			## install what is needed (Debian)
 clean:				## remove build/
 	rm -rf $(B)
 
-distclean: clean		## also remove what configure made
+distclean: clean		#: also remove what configure made
 	rm -rf config.mk config.log config.status configure configure~ \
 		autom4te.cache aclocal.m4
 
-help:				## this list
+help:				#: this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile tests/rules.mk | \
 		while IFS='	' read -r name text; do \
 			printf '  %-14s %s\n' "$$name" "$$text"; done
+	@echo 'CONTRIBUTING.md says more; tests/README.md has the long tests and benchmarks.'

@@ -97,7 +97,7 @@ $(TARGETS_DIR)/liblate_other.so: tests/targets/liblate.c
 tests: unit $(TARGET_BIN) $(TARGET_LIBS) $(STACKS_BIN)	## build all test programs
 unit: $(UNIT_BIN)
 
-check-unit: unit		## run the unit tests only
+check-unit: unit		#: run the unit tests only
 	tests/run-unit $(UNIT_BIN)
 
 check: all tests		## run the unit tests, then the shell tests
@@ -115,99 +115,99 @@ QUICK_TESTS := $(addprefix test_,caller config counted_once counts embed ends ex
 check-quick: all tests		## all unit tests and some shell tests, within a minute
 	tests/run-unit $(UNIT_BIN) && tests/run $(QUICK_TESTS)
 
-check-asan: $(ASAN_BIN) $(ASAN_TOOLS)	## unit tests and the tools under ASan and UBSan
+check-asan: $(ASAN_BIN) $(ASAN_TOOLS)	#: unit tests and the tools under ASan and UBSan
 	ASAN_OPTIONS=detect_leaks=1:detect_odr_violation=0 tests/run-unit $(ASAN_BIN)
 	@echo "built with ASan and UBSan: $(ASAN_TOOLS)"
 
 .PHONY: check-relocator
-check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruction, and this machine's prologues, in place and moved
+check-relocator: $(B)/test/unit/test_relocate_forms	#: run every form of instruction, and this machine's prologues, in place and moved
 	$< all
 	find -L /usr/lib/x86_64-linux-gnu /usr/bin -type f \
 		'(' -name '*.so*' -o -perm -111 ')' -print0 2>/dev/null | \
 		xargs -0 -n 10000 $<
 
 .PHONY: check-stacks
-check-stacks: all tests		## 10,000 stacks of real programs, walked by swizzle and by libunwind (STACKS)
+check-stacks: all tests		#: 10,000 stacks of real programs, walked by swizzle and by libunwind (STACKS)
 	CHECK_STACKS=$(or $(STACKS),10000) VERBOSE=1 tests/run test_stack_walks
 
 .PHONY: check-html
-check-html: all tests		## the pages of swizzle-dump, in headless Chromium
+check-html: all tests		#: the pages of swizzle-dump, in headless Chromium
 	tests/run test_html test_html_diff test_graph test_calls_html test_objects
 
 .PHONY: check-fresh
-check-fresh:			## demo, check and package in minimal Debian roots (as root)
+check-fresh:			#: demo, check and package in minimal Debian roots (as root)
 	scripts/check-fresh
 
 .PHONY: check-kernel
-check-kernel: all tests		## shell tests on the kernel of this Debian, in qemu
+check-kernel: all tests		#: shell tests on the kernel of this Debian, in qemu
 	scripts/check-kernel
 
 .PHONY: check-viewers
-check-viewers: all tests	## open the output in the programs that it is for (fetches some from npm)
+check-viewers: all tests	#: open the output in the programs that it is for (fetches some from npm)
 	scripts/fetch-viewers
 	CONSUMERS_DEPTH=0 VERBOSE=1 tests/run test_viewers test_consumers
 
 .PHONY: check-gcc
-check-gcc: all			## GCC's own run-time tests, natively and profiled (fetches them)
+check-gcc: all			#: GCC's own run-time tests, natively and profiled (fetches them)
 	@status=0; \
 	scripts/check-gcc || status=1; \
 	scripts/check-gcc -M || status=1; \
 	exit $$status
 
 .PHONY: check-memory
-check-memory: all		## clang compiling a large file, with room for all contexts and without
+check-memory: all		#: clang compiling a large file, with room for all contexts and without
 	CLANG=$(CLANG) scripts/check-memory
 
 # Long runs, hours and half an hour: not part of `make check`.
 .PHONY: check-suites soak
-check-suites: all		## test suites of real programs, native and profiled (SUITES="cpython ...")
+check-suites: all		#: test suites of real programs, native and profiled (SUITES="cpython ...")
 	scripts/check-suites $(SUITES_FLAGS) $(SUITES)
 
 .PHONY: check-loaded
-check-loaded: all tests		## the shell tests with little processor time, as root (ROUNDS, SHARE in percent)
+check-loaded: all tests		#: the shell tests with little processor time, as root (ROUNDS, SHARE in percent)
 	tests/loaded
 
 # Half an hour. Those two look at the hooks themselves, and at the environment.
 .PHONY: check-busy
-check-busy: all tests		## all tests on one processor, beside two busy loops (ROUNDS, 10)
+check-busy: all tests		#: all tests on one processor, beside two busy loops (ROUNDS, 10)
 	tests/busy $(UNIT_BIN)
 
 .PHONY: check-sharing
-check-sharing: all tests	## the shell tests, where no call edge has return thunks of its own
+check-sharing: all tests	#: the shell tests, where no call edge has return thunks of its own
 	TEST_SHARING=1 tests/run $(filter-out test_hook_path test_run_options, \
 		$(basename $(notdir $(wildcard tests/e2e/test_*.sh))))
 
 .PHONY: check-leading
-check-leading: all tests	## the shell tests, where all frames share their thunks' code
+check-leading: all tests	#: the shell tests, where all frames share their thunks' code
 	TEST_LEADING=1 tests/run $(filter-out test_hook_path test_run_options, \
 		$(basename $(notdir $(wildcard tests/e2e/test_*.sh))))
 
 # Some minutes.
 .PHONY: check-tactics
-check-tactics: all		## test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2 libjsoncpp")
+check-tactics: all		#: test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2 libjsoncpp")
 	scripts/check-tactics $(LIBRARIES)
 
 .PHONY: check-attach-kills
-check-attach-kills: all tests	## kill swizzle-run -p, or the process that it attaches to, at any moment (KILL_ROUNDS, 100 each)
+check-attach-kills: all tests	#: kill swizzle-run -p, or the process that it attaches to, at any moment (KILL_ROUNDS, 100 each)
 	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) tests/run test_attach_kills
 
 # Some minutes: servers with clients, a shell that forks, a program with many threads.
 .PHONY: check-attaches
-check-attaches: all tests	## 200 attaches to each of five real programs, which check every answer (ATTACHES, PROGRAMS="redis ...")
+check-attaches: all tests	#: 200 attaches to each of five real programs, which check every answer (ATTACHES, PROGRAMS="redis ...")
 	tests/attaches $(or $(ATTACHES),200) $(PROGRAMS)
 
 # Some minutes: swizzle-ctl on programs under load, 100 kills each.
 .PHONY: check-control
-check-control: all tests	## start, stop, snapshots and marks at random on programs under load (CONTROL_ROUNDS, 13)
+check-control: all tests	#: start, stop, snapshots and marks at random on programs under load (CONTROL_ROUNDS, 13)
 	CONTROL_ROUNDS=$${CONTROL_ROUNDS:-13} tests/run test_control_load
 
 # An hour or so; goes on where it was interrupted (tests/mutations/run --help).
 .PHONY: check-mutations
-check-mutations: all tests	## which one-token faults in the sources the tests notice: 100 of them (MUTATIONS_FLAGS)
+check-mutations: all tests	#: which one-token faults in the sources the tests notice: 100 of them (MUTATIONS_FLAGS)
 	tests/mutations/run $(MUTATIONS_FLAGS)
 
 SOAK_SECONDS ?= 1800
-soak: all			## servers under load for SOAK_SECONDS (1800) each (SERVERS="redis ...")
+soak: all			#: servers under load for SOAK_SECONDS (1800) each (SERVERS="redis ...")
 	scripts/soak $(SOAK_SECONDS) $(SERVERS)
 
 # --- fuzz --------------------------------------------------------------------
@@ -236,7 +236,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/obj/fuzz/tests/fuzz/%.o $(call fuzzed,$(UNIT_HELP
 	$(CLANG) -fsanitize=fuzzer,address,undefined $(UNIT_LINK)
 
 .PHONY: fuzz
-fuzz: $(FUZZ_BIN)		## run each fuzzer for FUZZ_SECONDS (60)
+fuzz: $(FUZZ_BIN)		#: run each fuzzer for FUZZ_SECONDS (60)
 	@for fuzzer in $(FUZZ_BIN); do \
 		name=$${fuzzer##*/}; seeds=tests/fuzz/corpus/$$name; \
 		mkdir -p $(B)/fuzz/corpus/$$name || exit 1; \
@@ -256,7 +256,7 @@ fuzz: $(FUZZ_BIN)		## run each fuzzer for FUZZ_SECONDS (60)
 # --- bench -------------------------------------------------------------------
 
 .PHONY: bench
-bench: all			## what a call costs, natively and under other profilers (BENCH_ROUNDS, BENCH_ONLY, BENCH_TOOLS)
+bench: all			#: what a call costs, natively and under other profilers (BENCH_ROUNDS, BENCH_ONLY, BENCH_TOOLS)
 	CLANG=$(CLANG) tests/bench/run
 
 # Where the time was: swizzle's self times against perf's.
@@ -266,15 +266,15 @@ $(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
 	$(CC) -Wl,--gc-sections $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
 .PHONY: check-counts
-check-counts: all $(B)/test/bench/functions	## calls of functions and edges: -m count, -m profile and callgrind must agree (BENCH_PROGRAMS="lua ...")
+check-counts: all $(B)/test/bench/functions	#: calls of functions and edges: -m count, -m profile and callgrind must agree (BENCH_PROGRAMS="lua ...")
 	tests/bench/counts $(BENCH_PROGRAMS)
 
 .PHONY: bench-accuracy
-bench-accuracy: all $(B)/test/bench/functions	## how true the times are, against perf (BENCH_PROGRAMS="lua ...")
+bench-accuracy: all $(B)/test/bench/functions	#: how true the times are, against perf (BENCH_PROGRAMS="lua ...")
 	tests/bench/accuracy $(BENCH_PROGRAMS)
 
 .PHONY: bench-modes
-bench-modes: all $(B)/test/bench/functions	## what each mode costs, and how true it is, beside other profilers (BENCH_PROGRAMS="lua ...")
+bench-modes: all $(B)/test/bench/functions	#: what each mode costs, and how true it is, beside other profilers (BENCH_PROGRAMS="lua ...")
 	tests/bench/modes $(BENCH_PROGRAMS)
 
 $(B)/test/bench/return_stack: $(B)/obj/offline/tests/bench/return_stack.o
@@ -282,35 +282,35 @@ $(B)/test/bench/return_stack: $(B)/obj/offline/tests/bench/return_stack.o
 	$(CC) $(LDFLAGS) -o $@ $^
 
 .PHONY: bench-return-stack
-bench-return-stack: $(B)/test/bench/return_stack	## what one thunk for all frames of a recursion could gain
+bench-return-stack: $(B)/test/bench/return_stack	#: what one thunk for all frames of a recursion could gain
 	$(B)/test/bench/return_stack
 
 .PHONY: bench-sampling
-bench-sampling: all	## what sampling costs and sees, beside perf, gprofng and callgrind (BENCH_PROGRAMS="lua ...")
+bench-sampling: all	#: what sampling costs and sees, beside perf, gprofng and callgrind (BENCH_PROGRAMS="lua ...")
 	tests/bench/sampling $(BENCH_PROGRAMS)
 
 .PHONY: bench-stacks
-bench-stacks: $(B)/test/stacks/bench	## what the sampler's walk of a stack costs, and libunwind's
+bench-stacks: $(B)/test/stacks/bench	#: what the sampler's walk of a stack costs, and libunwind's
 	tests/bench/stacks
 
 .PHONY: bench-html
-bench-html: all			## how the page of a large trace opens and scrolls, and its memory (EVENTS=200000000)
+bench-html: all			#: how the page of a large trace opens and scrolls, and its memory (EVENTS=200000000)
 	tests/bench/html $(EVENTS)
 
 .PHONY: screenshots
-screenshots: all		## take the README's pictures again (KCachegrind, the HTML page)
+screenshots: all		#: take the README's pictures again (KCachegrind, the HTML page)
 	scripts/screenshots
 
 .PHONY: bench-startup
-bench-startup: all		## measure what the start of a program costs
+bench-startup: all		#: measure what the start of a program costs
 	tests/bench/startup
 
 .PHONY: bench-starts
-bench-starts: all		## how long planning and patching take in a start, and their copying alone
+bench-starts: all		#: how long planning and patching take in a start, and their copying alone
 	tests/bench/starts
 
 .PHONY: bench-memory
-bench-memory: all		## how much memory swizzle adds to small programs and forked children
+bench-memory: all		#: how much memory swizzle adds to small programs and forked children
 	tests/bench/memory
 
 $(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
@@ -318,13 +318,13 @@ $(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
 	$(CC) $(LDFLAGS) -o $@ $^
 
 .PHONY: bench-merge
-bench-merge: all $(B)/test/bench/large_profile	## how long swizzle-dump --merge-into takes for 10,000 profiles of 1 MB (BENCH_PROFILES)
+bench-merge: all $(B)/test/bench/large_profile	#: how long swizzle-dump --merge-into takes for 10,000 profiles of 1 MB (BENCH_PROFILES)
 	tests/bench/merge
 
 .PHONY: bench-dump
-bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a profile of a million contexts and a trace of 1 GB
+bench-dump: all $(B)/test/bench/large_profile	#: how fast swizzle-dump is, on a profile of a million contexts and a trace of 1 GB
 	tests/bench/dump
 
 .PHONY: bench-calls-view
-bench-calls-view: all		## how soon swizzle-dump -f calls answers, on a trace of 100 million events (BENCH_EVENTS)
+bench-calls-view: all		#: how soon swizzle-dump -f calls answers, on a trace of 100 million events (BENCH_EVENTS)
 	tests/bench/calls_view

@@ -272,7 +272,7 @@ function rangeRows(thread, sums, self, incl, total, cost) {
 	return rows;
 }
 
-// Both as swizzle-dump does it (costs/aggregate.c): the time of a single call
+// Both as swizzle-dump does it (costs/report.c): the time of a single call
 // without what hooks took of it, and bounds by what is known of all calls.
 function singleCall({calls, incl}, at, {raw, recursive}, {inside}) {
 	const own = recursive ? 0 : inside;

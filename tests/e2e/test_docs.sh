@@ -35,6 +35,15 @@ for page in "$TOP"/docs/*.md; do
 	[ "$page" = README.md ] || assert_contains "$TOP/docs/README.md" "($page)"
 done
 
+it 'make help is short, and tests/README.md has the other targets'
+make -s -C "$TOP" help >help
+assert_eq 10 "$(grep -c '^  ' help)" 'targets'
+sed -n 's/^\([a-z][a-z-]*\):.*#: .*/\1/p' "$TOP/Makefile" "$TOP/tests/rules.mk" | grep -vx help >others
+assert_ge "$(wc -l <others)" 30 'other targets'
+while read -r target; do
+	assert_contains "$TOP/tests/README.md" "| \`$target\` |"
+done <others
+
 it 'the README is short'
 assert_le "$(wc -l <"$TOP/README.md")" 200
 

@@ -488,10 +488,8 @@ static void profile_index(struct swz_scan *scan)
 
 /* --- opening a file ------------------------------------------------------ */
 
-/* The reader of profile files.
- *
- * The file is loaded (load.c), its records are collected (scan.c), then put in
- * order (index.c); what asks for them is in lookup.c and ticks.c. */
+/* The file is loaded, scan.c collects its records, and profile_index() puts
+ * them in order. lookup.c answers what is asked of them. */
 
 static enum swz_status fail(struct swz_error *error, enum swz_status status,
 			    const char *format, ...)

@@ -15,7 +15,7 @@
 void swz_scan_marks(struct swz_scan *scan, const struct swz_chunk *chunk,
 		    const uint8_t *body, size_t size);
 
-/* Sorts them by time. For swz_profile_index(). */
+/* Sorts them by time. The reader calls it last. */
 void swz_marks_index(struct swz_profile *profile);
 
 /* A mark's name: its text, or what it says of recording. To be freed. */
@@ -106,7 +106,7 @@ bool swz_switches_tell(const struct swz_profile_thread *thread, uint64_t from,
 		       uint64_t to);
 
 /* Sorts the switches that were read and gives each thread its own, cut to its
- * life: none of them overlap. For swz_profile_index(). */
+ * life: none of them overlap. The reader calls it last. */
 void swz_switches_index(struct swz_profile *profile);
 
 /* --- times of threads ---------------------------------------------------- */

@@ -643,7 +643,7 @@ static void read_events(struct swz_scan *scan, const struct swz_chunk *chunk,
 	add_events(scan, &events);
 }
 
-/* The valid part is found at the end (swz_profile_index). */
+/* The valid part is found at the end (the reader does it). */
 static void read_packed(struct swz_scan *scan, const struct swz_chunk *chunk,
 			size_t offset, size_t size)
 {

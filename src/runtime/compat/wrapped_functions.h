@@ -31,7 +31,7 @@ void swz_wrap_execute_at(void);
 /* The functions of libc that go through wrappers where a program asks for one
  * of them: those by which it gives up system calls, or access to its files
  * (wrapped_functions.h), limits
- * its address space (address_space.h), locks its memory (limits.h) or
+ * its address space (limits.h), locks its memory (limits.h) or
  * executes another program (wrapped_functions.h). Where there are wrappers,
  * _exit has one, too (wrapped_functions.h). See docs/internals/compat.md. */
 
