@@ -39,7 +39,13 @@ static const struct swz_interpreter interpreters[] = {
 	 .without = {300, 302},
 	 .version = "ruby_version"},
 	/* 5.2 and later */
-	{.symbol = "lua_pcallk", .language = "Lua", .runs = "lua_pcallk"},
+	{.symbol = "lua_pcallk",
+	 .language = "Lua",
+	 .sampled = true,
+	 .runs = "lua_pcallk",
+	 .oldest = 504,
+	 .newest = 504,
+	 .version = "lua_ident"},
 	{.symbol = "lua_pcall", .language = "Lua", .runs = "lua_pcall"},
 	{.symbol = "perl_run",
 	 .language = "Perl",
@@ -66,10 +72,16 @@ static bool is_digit(uint8_t byte)
 	return byte >= '0' && byte <= '9';
 }
 
+#define LUA_BEFORE "$LuaVersion: Lua "
+#define VERSION_BYTES (sizeof(LUA_BEFORE) - 1 + 4)
+
 /* Ruby's is a text, "3.1.2", Python's a number, 0x030b02f0, Perl's two bytes,
- * 36 and 5. (Python's first byte is no release before 0xa0.) 0: it is none. */
+ * 36 and 5, Lua's a text with another one before. (Python's first byte is no
+ * release before 0xa0.) 0: it is none. */
 static unsigned version_of(const uint8_t *bytes, size_t size)
 {
+	if (size == VERSION_BYTES && memcmp(bytes, LUA_BEFORE, size - 4) == 0)
+		bytes += size - 4;
 	if (size < 4)
 		return 0;
 	if (bytes[1] == 5 && bytes[0] < 100)
@@ -87,13 +99,17 @@ char *swz_interpreter_unknown_version(const struct swz_interpreter *interpreter,
 						      void *into, size_t size),
 				      void *context)
 {
-	uint8_t bytes[4];
+	uint8_t bytes[VERSION_BYTES];
 	unsigned version;
+	size_t size;
 
 	if (!interpreter->newest)
 		return NULL;
-	version = version_of(bytes, reads(context, interpreter->version, bytes,
-					  sizeof(bytes)));
+	/* (a number may be the last of its section) */
+	size = reads(context, interpreter->version, bytes, sizeof(bytes));
+	if (size < sizeof(bytes))
+		size = reads(context, interpreter->version, bytes, 4);
+	version = version_of(bytes, size);
 	return !version || (version >= interpreter->oldest &&
 			    version <= interpreter->newest &&
 			    version != interpreter->without[0] &&

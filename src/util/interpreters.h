@@ -29,8 +29,8 @@ struct swz_interpreter {
 
 /* Of which versions: for messages. */
 #define SWZ_KNOWN_SCRIPTS \
-	"Python 3.6 to 3.15, Ruby 2.7, 3.1 and 3.3, PHP 7.4 to 8.4 and " \
-	"Perl 5.36 to 5.42"
+	"Python 3.6 to 3.15, Ruby 2.7, 3.1 and 3.3, PHP 7.4 to 8.4, Perl " \
+	"5.36 to 5.42, Java 17 to 25, node 18 to 22 and Lua 5.4"
 
 /* The one that is in a file: DEFINES says whether the file defines a symbol.
  * NULL: there is none. */

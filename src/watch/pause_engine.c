@@ -518,12 +518,14 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 		stack_copy(task->tid, r.rsp, r.fs_base, watch->run.stack_bytes,
 			   &stack);
 		hit.script = swz_script_frames_read(
-			task->image,
-			&(struct swz_script_thread){.thread_pointer = r.fs_base,
-						    .stack_start = r.rsp,
-						    .pid = task->image->pid,
-						    .tid = task->tid,
-						    .loop_register = r.r15});
+			task->image, &(struct swz_script_thread){
+					     .thread_pointer = r.fs_base,
+					     .stack_start = r.rsp,
+					     .pid = task->image->pid,
+					     .tid = task->tid,
+					     .loop_register = r.r15,
+					     .registers = registers.general,
+					     .register_count = SWZ_REGISTERS});
 		if (swz_call_anew(&r, &again))
 			(void)ptrace(PTRACE_SETREGS, task->tid, NULL, &again);
 	}

@@ -24,6 +24,7 @@
 static const struct swz_script_language *const languages[] = {
 	&swz_python_language, &swz_ruby_language, &swz_php_language,
 	&swz_perl_language,   &swz_node_language, &swz_java_language,
+	&swz_lua_language,
 };
 
 #define LANGUAGES (sizeof(languages) / sizeof(*languages))
@@ -61,15 +62,26 @@ static uint64_t symbol_of_file(void *context, const char *name)
 	return swz_code_file_symbol(context, name, &address) ? address : 0;
 }
 
+static bool is_called(const char *program, const char *name)
+{
+	const char *slash = strrchr(program, '/');
+
+	return strncmp(slash ? slash + 1 : program, name, strlen(name)) == 0;
+}
+
 /* The program itself holds the interpreter. */
-static bool holds_interpreter(struct swz_code_file *file)
+static bool holds_interpreter(struct swz_code_file *file, const char *program)
 {
 	const struct swz_script_module module = {symbol_of_file, file,
 						 read_file, file};
 
 	for (size_t i = 0; i < LANGUAGES; i++) {
-		struct swz_script_reader *reader = languages[i]->open(&module);
+		struct swz_script_reader *reader;
 
+		if (languages[i]->is_often_embedded &&
+		    !is_called(program, languages[i]->program))
+			continue;
+		reader = languages[i]->open(&module);
 		if (!reader)
 			continue;
 		languages[i]->close(reader);
@@ -77,13 +89,6 @@ static bool holds_interpreter(struct swz_code_file *file)
 		return languages[i]->frames != NULL;
 	}
 	return false;
-}
-
-static bool is_called(const char *program, const char *name)
-{
-	const char *slash = strrchr(program, '/');
-
-	return strncmp(slash ? slash + 1 : program, name, strlen(name)) == 0;
 }
 
 static bool needs_library_of(const struct swz_code_file *file,
@@ -105,7 +110,7 @@ static bool is_interpreter(struct swz_code_file *file, const char *program)
 		    is_called(program, languages[i]->program) &&
 		    needs_library_of(file, languages[i]))
 			return true;
-	return holds_interpreter(file);
+	return holds_interpreter(file, program);
 }
 
 static bool is_known(const struct swz_mapped_file *mapped)

@@ -26,6 +26,9 @@ struct swz_script_thread {
 	 * executes, if it keeps that in one (%r15); or 0: not known. Functions
 	 * that the loop has called may have changed it. */
 	uint64_t loop_register;
+	/* All of them, where the thread stands. */
+	const uint64_t *registers;
+	size_t register_count;
 };
 
 /* A frame of the machine in code that was made at run time. */
@@ -71,6 +74,8 @@ struct swz_script_language {
 	 * and needs a library that is. */
 	const char *program;
 	const char *libraries[8];
+	/* Many programs hold it for what they seldom do. */
+	bool is_often_embedded;
 	/* A frame is made before the loop is called for it. */
 	bool is_frame_first;
 	/* Returns NULL if the module holds no interpreter of this language, or
@@ -112,5 +117,6 @@ extern const struct swz_script_language swz_php_language;
 extern const struct swz_script_language swz_perl_language;
 extern const struct swz_script_language swz_node_language;
 extern const struct swz_script_language swz_java_language;
+extern const struct swz_script_language swz_lua_language;
 
 #endif
