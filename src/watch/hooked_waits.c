@@ -43,7 +43,7 @@
 #define SHORT_NS UINT64_C(20000000)
 #define EARLY_LOOKS 500u
 /* So many times as long as a look, or a search for profiles, took. */
-#define REST 300u
+#define REST 500u
 #define SEARCH_NS UINT64_C(100000000)
 #define FIRST_SEARCHES 10u
 #define MOST_THREADS 256u /* at once, in turn, and with open files */
