@@ -42,6 +42,7 @@ enum option_kind {
 	OPTION_DURATION,
 	OPTION_BYTES,
 	OPTION_MEMORY,
+	OPTION_CHECK,
 };
 
 #define MOST_BYTES (UINT64_C(64) << 30)
@@ -275,6 +276,8 @@ static const char *option_problem(enum option_kind kind, const char *value)
 		return switch_problem(value, "hooked");
 	case OPTION_IMPORTS:
 		return switch_problem(value, "dlsym");
+	case OPTION_CHECK:
+		return NULL;
 	case OPTION_REPORT:
 		return NULL; /* swizzle-dump will say */
 	case OPTION_OUTPUT:
@@ -593,6 +596,9 @@ static const struct swz_option options[] = {
 	{.name = "list", .variable = "SWIZZLE_LIST", .sets = "1",
 	 .id = OPTION_FLAG, .group = OF_HOOKS,
 	 .help = "list what would be hooked and what not|, and exit"},
+	{.name = "check", .id = OPTION_CHECK,
+	 .help = "say what works on this machine and what does not|, with "
+		 "the command that would change it, and exit"},
 	{.name = "verbose", .letter = 'v', .variable = "SWIZZLE_VERBOSE",
 	 .sets = "1", .id = OPTION_FLAG,
 	 .help = "say what is done"},
@@ -606,6 +612,7 @@ static const struct swz_option options[] = {
 /* Words of options that are no settings yet. */
 static char *lists[OPTION_COUNT]; /* patterns, one a line */
 static const char *given_output;
+static bool check_is_wanted;
 static const char *given_of[OF_SAMPLES + 1]; /* an option for such modes */
 static const char *given_as[OPTION_COUNT];   /* "-D" or "--depth" */
 static bool in_environment[OPTION_COUNT];    /* before the configuration */
@@ -656,6 +663,10 @@ static void set_option(const struct swz_option *o, const char *as,
 {
 	uint64_t bytes;
 
+	if (o->id == OPTION_CHECK) {
+		check_is_wanted = true;
+		return;
+	}
 	given_of[o->group] = as;
 	given_as[o - options] = as;
 	if (o->sets && !value) { /* a flag, --imports, --report */
@@ -888,6 +899,11 @@ void swz_options_settle_mode(bool has_program)
 		bad_usage("option %s is for --mode trace only",
 			  given_of[OF_TRACE]);
 	}
+}
+
+bool swz_options_check_is_wanted(void)
+{
+	return check_is_wanted;
 }
 
 const char *swz_options_output(void)

@@ -41,6 +41,9 @@ void swz_options_check_environment(void);
  * environment". */
 const char *swz_options_name(const char *variable);
 
+/* True if --check was given, which needs no program. */
+bool swz_options_check_is_wanted(void);
+
 /* The value of -o, or NULL. */
 const char *swz_options_output(void);
 

@@ -18,6 +18,7 @@
 #include "base/printable.h"
 #include "base/syscall.h"
 #include "control/attach_run.h"
+#include "control/check_machine.h"
 #include "launch/library.h"
 #include "launch/program.h"
 #include "launch/run_options.h"
@@ -418,6 +419,8 @@ int main(int argc, char **argv)
 	swz_keep_standard_descriptors(O_CLOEXEC); /* closed for the program */
 	given = copy_environment();
 	program = swz_options_read(argv);
+	if (swz_options_check_is_wanted())
+		return swz_check_machine(swz_library_find(argv[0]));
 	swz_configuration_apply();
 	swz_options_settle_mode(*program != NULL);
 	swz_report_begin(argv[0], given);
