@@ -7,7 +7,7 @@ need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
 
 # The names are the first words of the list; those that show events are for
 # traces only.
-FORMATS=$("$DUMP" -f help | awk "!/ a trace's events/"' { print $1 }')
+FORMATS=$("$DUMP" -f help | awk "!/ a trace's events/ && !/^samples /"' { print $1 }')
 
 need_targets() { # NAME...: skips the test where `make tests` was not run
 	local name
