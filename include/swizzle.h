@@ -111,7 +111,7 @@ SWIZZLE_INLINE void swizzle_call_plain(enum swizzle_call which)
 
 /* ------------------------------------------------------- marks and spans */
 
-/* Whether the program is profiled. */
+/* True if the program is profiled. */
 SWIZZLE_INLINE int swizzle_is_present(void)
 {
 	return swizzle_find(SWIZZLE_MARK) != NULL;

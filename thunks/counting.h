@@ -53,7 +53,7 @@ void swz_count_write(uint8_t *entry, bool free_flags, const uint64_t *factor,
 /* The same for code that was written in another process. */
 void swz_count_settle(uint8_t *entry, const struct swz_count_access *access);
 
-/* Of code that was written: its flags, its factor. */
+/* The flags and the factor of code that was written. */
 bool swz_count_has_free_flags(const uint8_t *entry);
 uint64_t *swz_count_factor(const uint8_t *entry);
 

@@ -525,7 +525,7 @@ static void write_call_indirect(struct code_writer *writer,
 	write_plain(writer, &jump);
 }
 
-/* Which load of the return address it is; -1: none. */
+/* The number of the load of the return address; -1: none. */
 static int load_number(const struct site *site,
 		       const struct displaced *displaced)
 {

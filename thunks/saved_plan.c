@@ -134,7 +134,7 @@ static bool is_counted(const struct swz_saved_header *h,
 	return f->status == SWZ_PATCHED && h->key.flags & SWZ_SAVED_COUNTS;
 }
 
-/* Those of wrapped functions lie behind the head, and what counts. */
+/* The head of a plan. Wrapped functions lie behind it, and what counts. */
 static uint32_t head_of(const struct swz_saved_header *h,
 			const struct swz_saved_function *f)
 {

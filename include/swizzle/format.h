@@ -70,7 +70,7 @@ struct swz_file_header {
 	 * the latest (refreshed in slow paths; zero if never). ns per tick is
 	 * taken from the two samples farthest apart. */
 	struct swz_clock_sample clock[3];
-	/* What one hooked call costs, in 1/1024 ticks: inside the interval
+	/* The cost of one hooked call, in 1/1024 ticks: inside the interval
 	 * that it records, and outside of it (in its caller's). */
 	uint64_t cost_inside;
 	uint64_t cost_outside;
@@ -265,12 +265,12 @@ struct swz_chunk {
 /* A module that starts here or above lies in no file: it is a script, or code
  * that was made at run time. */
 #define SWZ_NO_FILE_START 0xffffc00000000000ull
-/* Of such a module: its functions lie in the first so many bytes, and behind
+/* The functions of such a module lie in the first so many bytes, and behind
  * them there is one byte for each line of a script. */
 #define SWZ_SCRIPT_LINES (1ull << 32)
 #define SWZ_MOST_SCRIPT_LINES (1u << 24)
 #define SWZ_NO_FILE_BYTES (SWZ_SCRIPT_LINES + SWZ_MOST_SCRIPT_LINES)
-/* What stands in place of a path where no file says so. */
+/* Stands in place of a path where no file says so. */
 #define SWZ_CODE_MODULE_NAME "[jit]"
 /* In no file: its index in a reader, which makes it of SWZ_FUNCTION_CODE, and
  * the first id of its functions. */

@@ -155,7 +155,7 @@ struct swz_value_type {
 #define SWZ_TYPE_IS_CUT 2u    /* a struct that has more fields */
 #define SWZ_TYPE_IS_OBJECT 4u /* the object of a method, by dump_this */
 
-/* Of a struct: a field; of an enum: a value. */
+/* A field of a struct, or a value of an enum. */
 struct swz_value_member {
 	uint32_t name;
 	uint32_t type;  /* of a field */
@@ -199,7 +199,7 @@ enum swz_range_kind {
 	SWZ_RANGE_FLOAT = 2
 };
 
-/* Of a part that is all of a number. */
+/* The range of a part that is all of a number. */
 struct swz_value_range {
 	uint16_t part; /* of the signature: those of the return behind */
 	uint16_t kind; /* enum swz_range_kind */
@@ -249,8 +249,8 @@ struct swz_socket_value {
 	uint8_t own[28], peer[28]; /* struct sockaddr_in, sockaddr_in6 */
 };
 
-/* Whether a call is recorded: all conditions of its signature must hold when it
- * begins (only_show_if of --config). */
+/* A call is recorded if all conditions of its signature hold when it begins
+ * (only_show_if of --config). */
 enum swz_check_kind {
 	SWZ_CHECK_SIGNED = 0, /* the part's bytes and `value` */
 	SWZ_CHECK_UNSIGNED = 1,
@@ -278,8 +278,8 @@ struct swz_value_mark {
 
 #define SWZ_MOST_MARKS 8u /* different ones */
 
-/* What swizzle-dump makes of a module's debug information for `swizzle-run
- * --args` (signature_exchange.h): this, checks in the order of their
+/* swizzle-dump makes this of a module's debug information for `swizzle-run
+ * --args` (signature_exchange.h): a head, checks in the order of their
  * signatures, marks, then as in a chunk of signatures, with the functions' ELF
  * virtual addresses (low half) in place of ids, ascending. */
 #define SWZ_SIGNATURES_MAGIC "SWZsign3"

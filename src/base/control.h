@@ -1,8 +1,8 @@
 #ifndef SWZ_BASE_CONTROL_H
 #define SWZ_BASE_CONTROL_H
 
-/* What libswizzle.so, loaded into a process that runs already, and the process
- * that loaded it (the controller, src/control/) share.
+/* libswizzle.so, loaded into a process that runs already, shares this with the
+ * process that loaded it (the controller, src/control/).
  *
  * One `struct swz_control` lies in the library, exported as `swizzle_control`.
  * The controller finds it by that symbol, and reads and writes it as memory of
@@ -41,8 +41,9 @@ enum swz_control_state {
 	SWZ_CONTROL_ABANDONED  /* controller: what was planned is not wanted */
 };
 
-/* Of a process that was started with the library: where its hooks are. The
- * controller's (swizzle-ctl); whoever finds CHANGING may make it either. */
+/* Says of a process that was started with the library where its hooks are. The
+ * controller (swizzle-ctl) changes it; whoever finds CHANGING may make it
+ * either. */
 enum swz_code_state {
 	SWZ_CODE_HOOKED,   /* in the code */
 	SWZ_CODE_CHANGING, /* in some of it */
@@ -119,13 +120,13 @@ struct swz_control {
 	uint64_t controller_start;
 	uint64_t heartbeat; /* counted up by the controller */
 	uint64_t handle;    /* of dlopen */
-	/* What each thread has at its thread pointer + thread_slot leads to the
-	 * library's memory. It becomes `nobody` when the profile is closed. */
+	/* The word at a thread's pointer + thread_slot leads to the library's
+	 * memory. It becomes `nobody` when the profile is closed. */
 	int64_t thread_slot;
 	uint64_t nobody;
 	/* A thread is paused from outside when what it has at thread_slot, its
-	 * state, is kept at paused_state_slot, and `paused` put in its place. It is a
-	 * state if the word at file_offset in it is `file`. */
+	 * state, is kept at paused_state_slot, and `paused` put in its place.
+	 * It is a state if the word at file_offset in it is `file`. */
 	int64_t paused_state_slot;
 	uint64_t paused;
 	uint64_t file, file_offset;

@@ -1,8 +1,8 @@
 #ifndef SWZ_BASE_EVENT_HISTORY_H
 #define SWZ_BASE_EVENT_HISTORY_H
 
-/* Which event is expected next in a packed stream (SWZ_CHUNK_PACKED in
- * swizzle/format.h): that which came the last time after the same ones. Writer
+/* The event that is expected next in a packed stream (SWZ_CHUNK_PACKED in
+ * swizzle/format.h) is the one that came last time after the same ones. Writer
  * and reader keep it alike. It is found as in LZ77 (Ziv, Lempel 1977), by what
  * followed an earlier occurrence, for as long as that goes on. Pure. */
 

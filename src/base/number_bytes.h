@@ -67,7 +67,7 @@ struct swz_packed_sample {
 	uint32_t processor; /* its number + 1; 0: it is not known */
 };
 
-/* What came before; all zero at first, but `expected`. */
+/* The state of the packing: all zero at first, but `expected`. */
 struct swz_sample_packing {
 	uint64_t expected; /* units between two samples */
 	struct swz_packed_sample last;

@@ -1,7 +1,7 @@
 #ifndef SWZ_BASE_PRINTABLE_H
 #define SWZ_BASE_PRINTABLE_H
 
-/* Which characters a line of text may have. All outputs ask here, so that a
+/* The characters that a line of text may have. All outputs ask here, so that a
  * name which controls a terminal, breaks a line or turns the text around does
  * that nowhere. These are shown as '?':
  *

@@ -1,7 +1,7 @@
 #ifndef SWZ_BASE_PROGRAM_KIND_H
 #define SWZ_BASE_PROGRAM_KIND_H
 
-/* Whether a program can have a library of 64 bits for glibc preloaded. */
+/* Tells if glibc can preload a library of 64 bits into a program. */
 
 enum swz_program {
 	SWZ_PROGRAM_FITS,
@@ -15,8 +15,8 @@ enum swz_program {
 	SWZ_PROGRAM_IS_MUSL,   /* has musl's dynamic linker */
 };
 
-/* Of an open file, whose position stays; what cannot be read is as if it was
- * not there. By system calls alone, so safe in signal handlers and between
+/* Looks at an open file, whose position stays. Parts that cannot be read count
+ * as missing. By system calls alone, so safe in signal handlers and between
  * vfork and exec; little stack. */
 enum swz_program swz_program_of(int fd);
 

@@ -131,7 +131,7 @@ static bool source_name(struct parser *p)
 	return put(p, text, length);
 }
 
-/* What Rust ends a name with: h and 16 hexadecimal digits. */
+/* True at the end of a name of Rust: h and 16 hexadecimal digits. */
 static bool is_rust_hash(const struct parser *p)
 {
 	if (!begins_with(p, "17h"))
@@ -328,7 +328,7 @@ static bool nested_name(struct parser *p)
 	return accept(p, 'E');
 }
 
-/* What is declared within a function. */
+/* Reads a name that is declared within a function. */
 static bool local_name(struct parser *p)
 {
 	if (!encoding(p) || !until_end(p, type))
@@ -600,7 +600,7 @@ static bool is_cxx_or_rust(struct text *text, const char *symbol, bool full)
 	return text->used != 0;
 }
 
-/* What GCC puts behind the name of a function's clone: ".part.0". */
+/* GCC's suffix for a clone of a function: ".part.0". */
 static const char *clone_suffix(const char *symbol)
 {
 	const char *dot = strchr(symbol, '.');

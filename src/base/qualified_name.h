@@ -11,12 +11,11 @@
 
 #define SWZ_SHOWN_NAME_BYTES 65536u
 
-/* What a module's code is written in, where symbols do not say so themselves.
- */
+/* The language of a module's code, where symbols do not say so themselves. */
 enum swz_languages { SWZ_FORTRAN = 1, SWZ_ADA = 2 };
 
-/* What a module that has or asks for such a symbol is written in, among other
- * languages: enum swz_languages, or 0. */
+/* The language, among others, of a module that has or asks for such a symbol:
+ * enum swz_languages, or 0. */
 unsigned swz_languages_of(const char *symbol);
 
 /* Writes the name that SYMBOL, of a module in LANGUAGES, stands for: mangled by

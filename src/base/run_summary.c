@@ -344,8 +344,8 @@ static bool is_unused(struct swz_run_files *w, int fd)
 	return !w->totals.calls && !w->totals.contexts && !w->totals.marks;
 }
 
-/* What a process that runs has not recorded it may record yet; but the root
- * ends. */
+/* A running process may record yet what it has not recorded; but the root ends.
+ */
 static void remove_unused(struct swz_run_files *w, int folder, const char *name)
 {
 	int fd = open_file(folder, name);

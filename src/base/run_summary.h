@@ -1,8 +1,8 @@
 #ifndef SWZ_BASE_RUN_SUMMARY_H
 #define SWZ_BASE_RUN_SUMMARY_H
 
-/* What the profiles of a run hold in all, as far as the line that ends it says.
- * Makes system calls only; opens one descriptor at a time. */
+/* The contents of a run's profiles in all, as far as the line that ends it
+ * says. Makes system calls only; opens one descriptor at a time. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static inline bool swz_run_is_root(const struct swz_run *run,
 	       (h->process_start == run->root_start || !h->process_start);
 }
 
-/* Whether nothing was recorded in the profile at PATH. */
+/* True if nothing was recorded in the profile at PATH. */
 bool swz_run_is_unused(const char *path);
 
 /* --- the summary --------------------------------------------------------- */

@@ -22,7 +22,7 @@ struct swz_exchange_place {
 /* Reads "SERVER FILE BELL" and maps the table. False: that does not go. */
 bool swz_exchange_open(const char *text, struct swz_exchange_place *place);
 
-/* Which module it is. */
+/* The module that is asked about. */
 struct swz_exchange_module {
 	const char *path;
 	const uint8_t *build_id;

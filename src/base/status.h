@@ -1,7 +1,7 @@
 #ifndef SWZ_BASE_STATUS_H
 #define SWZ_BASE_STATUS_H
 
-/* What a fallible function returns; only SWZ_OK is success. */
+/* Fallible functions return one of these; only SWZ_OK is success. */
 enum swz_status {
 	SWZ_OK = 0,
 	SWZ_E_NOMEM,  /* memory or room ran out */

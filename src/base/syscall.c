@@ -122,9 +122,9 @@ void swz_sys_add_filter(const struct sock_filter *code, uint32_t length)
 	atomic_store(&filters[at].code, code);
 }
 
-/* What a thread needs to get memory and to go on. What has to do with files,
- * with a forked child's profile or a library that is loaded is many calls, of
- * which none should be made where another would fail. */
+/* True for calls that a thread needs to get memory and to go on. Files, a
+ * forked child's profile and a library that is loaded take many calls, and none
+ * of these should be made where another would fail. */
 static bool is_for_memory(long number)
 {
 	switch (number) {

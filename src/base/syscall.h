@@ -52,7 +52,7 @@ void swz_sys_add_filter(const struct sock_filter *code, uint32_t length);
 /* Nor will any other call be made. */
 void swz_sys_end_all(void);
 
-/* Whether the call may be made all the same. */
+/* True if the call may be made all the same. */
 bool swz_sys_passes(long number, long a, long b, long c, long d, long e,
 		    long f);
 
@@ -134,9 +134,9 @@ static inline uint64_t swz_sys_monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Whether there are eight bytes of readable memory: the kernel takes them for a
- * set of signals, which are blocked for a moment. (With a first argument that
- * asks for nothing one call would do, but valgrind says so on stderr.) */
+/* True if eight bytes of memory are readable: the kernel takes them for a set
+ * of signals, which are blocked for a moment. (With a first argument that asks
+ * for nothing one call would do, but valgrind says so on stderr.) */
 static inline bool swz_sys_is_readable(uint64_t address)
 {
 	uint64_t before;
@@ -158,13 +158,13 @@ uint64_t swz_process_start(int32_t pid);
 
 /* --- filters of system calls ---------------------------------------------- */
 
-/* What a program's own filters of system calls (seccomp) say of ours: they are
+/* A program's own filters of system calls (seccomp) may refuse ours. They are
  * programs of the kernel's oldest kind (BPF), without state and without memory
  * but their own, so what one answers is known before the kernel asks it. */
 
-/* Whether the filter lets this call pass, and does nothing else about it.
- * False too if it asks for what is not known (where the call comes from), or is
- * none that the kernel would take. */
+/* True if the filter lets this call pass, and does nothing else about it. False
+ * too if it asks for what is not known (where the call comes from), or is none
+ * that the kernel would take. */
 bool swz_call_filter_allows(const struct sock_filter *code, uint32_t length,
 			    const struct seccomp_data *call);
 

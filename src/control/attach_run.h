@@ -6,7 +6,7 @@
 
 /* swizzle-run -p PID: attaches, waits, detaches. */
 
-/* What happens between attaching and detaching. */
+/* The caller's part between attaching and detaching. */
 struct swz_attach_beside {
 	void (*begin)(void *context);
 	void (*end)(void *context);

@@ -1,7 +1,7 @@
-/* What a borrowed thread executes in the target (src/control/borrow.c copies it
+/* A borrowed thread executes this in the target (src/control/borrow.c copies it
  * there). Neither needs the controller: the thread goes back to where it was by
- * itself. Both keep all registers, flags, and what lies in the 128 bytes below the
- * stack pointer (SysV ABI 3.2.2). */
+ * itself. Both keep all registers, flags, and what lies in the 128 bytes below
+ * the stack pointer (SysV ABI 3.2.2). */
 
 #include "base/resume_call.h"
 

@@ -56,7 +56,7 @@ static const struct {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* What was read so far. */
+/* The command line as far as it was read. */
 struct reading {
 	struct swz_ctl_options options;
 	bool has_command;

@@ -575,8 +575,8 @@ static bool thread_lives(const struct copying *c, int32_t tid)
 	return access(path, F_OK) == 0;
 }
 
-/* What is open in a thread that lives lasts until now. (The copy can be written
- * only, so the record is read where it was copied from.) */
+/* Calls that are open in a living thread last until now. (The copy can be
+ * written only, so the record is read where it was copied from.) */
 static void prolong(struct copying *c, uint64_t offset)
 {
 	struct swz_thread_record record;

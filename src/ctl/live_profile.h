@@ -26,8 +26,8 @@ struct swz_live_profile {
 /* False: ->problem says why. To be closed if it is true. */
 bool swz_live_open(struct swz_live_profile *profile,
 		   const struct swz_ctl_process *process);
-/* Whether the program has begun: before, its functions are being planned, and
- * nothing may be asked of it. Waits for that, NS at most. */
+/* True if the program has begun. Before that its functions are being planned,
+ * and nothing may be asked of it. Waits for that, NS at most. */
 bool swz_live_wait_ready(struct swz_live_profile *profile,
 			 const struct swz_ctl_process *process, uint64_t ns);
 
@@ -54,7 +54,7 @@ uint64_t swz_live_ticks(void);
  * takes ptrace(2); where it is not permitted they stay, and heed the request.
  */
 
-/* What was done, for people (-v); "": nothing was to be done. */
+/* Says for people what was done (-v); "": nothing was to be done. */
 #define SWZ_CTL_TOLD_BYTES 512u
 
 /* Before recording is started: they are put back, if they were taken out.
@@ -89,7 +89,7 @@ bool swz_periods_wait(uint64_t ns);
 
 /* --- status -------------------------------------------------------------- */
 
-/* What list and status print. */
+/* Facts that list and status print. */
 
 void swz_ctl_report_begin(FILE *stream, const struct swz_ctl_options *options);
 void swz_ctl_report(FILE *stream, const struct swz_ctl_options *options,

@@ -20,7 +20,7 @@
 
 /* --- processes that have just begun -------------------------------------- */
 
-/* What has no profile by then gets none. */
+/* A process that has no profile by then gets none. */
 #define YOUNG_SECONDS 10.0
 
 static bool is_young(int32_t pid)
@@ -48,7 +48,7 @@ static bool is_swizzle_run(int32_t pid)
 	return slash && strcmp(slash + 1, "swizzle-run") == 0;
 }
 
-/* Whether one of the strings in a file of the process's is so. */
+/* True if one of the strings in a file of the process's is so. */
 static bool has(int32_t pid, const char *name,
 		bool (*is_so)(const char *string, const char *wanted),
 		const char *wanted)
@@ -80,9 +80,9 @@ static bool is_path_of(const char *string, const char *wanted)
 	return strcmp(slash ? slash + 1 : string, wanted) == 0;
 }
 
-/* Whether a process without a profile has been started by swizzle-run a moment
- * ago, so that it may have one soon: it is swizzle-run still, or has its
- * environment. */
+/* True if swizzle-run has started a process without a profile a moment ago, so
+ * that it may have one soon: it is swizzle-run still, or has its environment.
+ */
 static bool is_starting(int32_t pid)
 {
 	return is_young(pid) &&
@@ -90,7 +90,7 @@ static bool is_starting(int32_t pid)
 		has(pid, "environ", begins_with, "SWIZZLE_OUTPUT="));
 }
 
-/* Whether it is swizzle-run still, and its command line has a program of that
+/* True if it is swizzle-run still, and its command line has a program of that
  * name. */
 static bool is_starting_as(int32_t pid, const char *name)
 {
@@ -241,7 +241,7 @@ static bool is_meant(struct swz_ctl_processes *all,
 	return false;
 }
 
-/* What is there and not meant to be, or not what was asked for. */
+/* Says what is there and not meant to be, or not what was asked for. */
 static void complain(struct swz_ctl_processes *all,
 		     const struct swz_ctl_processes *found,
 		     const struct swz_ctl_options *options, bool *missing)
@@ -300,8 +300,8 @@ static int compare(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-/* Of those that are meant, all of which are in ALL. *STARTING: one has no
- * profile yet. */
+/* Finds the profiled processes among those that are meant, which are all in
+ * ALL. *STARTING: one has no profile yet. */
 static void find_profiled(struct swz_ctl_processes *found,
 			  struct swz_ctl_processes *all,
 			  const struct swz_ctl_options *options, bool *starting)

@@ -1,7 +1,7 @@
 #ifndef SWZ_CTL_PROCESSES_H
 #define SWZ_CTL_PROCESSES_H
 
-/* Which profiled processes are meant. */
+/* Finds the profiled processes that a command line means. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,8 +22,8 @@ struct swz_ctl_processes {
 		       * profiled: that was said */
 };
 
-/* Those that the options name: of the user's, or for root of all. To be freed.
- */
+/* Finds those that the options name: the user's, or for root everybody's. To be
+ * freed. */
 void swz_ctl_processes_find(struct swz_ctl_processes *found,
 			    const struct swz_ctl_options *options);
 void swz_ctl_processes_free(struct swz_ctl_processes *found);

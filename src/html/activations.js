@@ -1,4 +1,4 @@
-// What is told of an activation, and what it took.
+// The text about an activation, and what it took.
 
 class DescribedLanes extends PaintedLanes {
 	describeBanded({thread, start, end, node, text, band}) {

@@ -5,7 +5,8 @@ const MOST_BAND_ROWS = 6; // of threads
 const BAND_GAP = 5;
 const BAND_SHARE = 0.5; // of the chart's height, at most
 
-// Of a thread: {band, thread, node, row, start, end, text}, in the order of time.
+// The bands of a thread: {band, thread, node, row, start, end, text}, in the
+// order of time.
 function readBands(bytes, thread) {
 	const {offset, nsPerTick} = thread;
 	const reader = new Reader(bytes);
@@ -54,7 +55,7 @@ class Band {
 	}
 }
 
-// Those of the threads that are shown.
+// The bands of the threads that are shown.
 function bandsOf(model) {
 	const names = model.description.bands || [];
 	const byBand = names.map(() => []);

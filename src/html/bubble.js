@@ -1,5 +1,5 @@
-// What a call in the timeline was given and what it returned, how long it took,
-// and who called it with what: beside the box that was clicked.
+// A bubble beside the box that was clicked: what the call was given and what it
+// returned, how long it took, and who called it with what.
 
 const MOST_FRAMES = 40; // of a stack
 
@@ -55,7 +55,7 @@ class Bubble {
 		};
 	}
 
-	// Whether it was open.
+	// True if it was open.
 	close() {
 		if (this.root.hidden)
 			return false;

@@ -158,7 +158,7 @@ class Calls {
 			yield at;
 	}
 
-	// Those of the same function, in a direction.
+	// The calls of the same function, in a direction.
 	sameFunction(call, step) {
 		for (let at = call + step; at >= 0 && at < this.count; at += step)
 			if (this.fn[at] === this.fn[call])

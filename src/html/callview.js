@@ -99,7 +99,7 @@ class CallView extends CallTree {
 				1e6).toFixed(6)} ...`)];
 	}
 
-	// What the page holds, and what it does not.
+	// Notes about what the page holds, and what it does not.
 	notes() {
 		const {about} = this.calls;
 		const lines = [`${plural(about.calls, 'call')} of ${

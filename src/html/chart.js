@@ -1,6 +1,6 @@
-// What both charts have in common: a canvas with a window [from, to] onto a
-// line from 0 to `extent`, rows below each other, an overview above, and the
-// mouse. A chart says how to draw and what lies at a point.
+// Both charts are a canvas with a window [from, to] onto a line from 0 to
+// `extent`, rows below each other, an overview above, and the mouse. A chart
+// says how to draw and what lies at a point.
 
 const ROW = 19;
 const RULER = 22;
@@ -44,7 +44,7 @@ class Chart {
 		this.app.remember(true);
 	}
 
-	// Whether all of it is in the window.
+	// True if all of it is in the window.
 	isWhole() {
 		return this.span() >= this.extent() * 0.9999;
 	}
@@ -159,7 +159,7 @@ class Chart {
 		this.frames = (this.frames || 0) + 1;
 	}
 
-	// What is said in place of boxes; '' where there are some.
+	// The text in place of boxes; '' where there are some.
 	whyEmpty() {
 		return this.extent() > 0 ? '' : this.model.shownThreads().length ?
 			'No time to show.' :
@@ -274,8 +274,8 @@ class Chart {
 	hovered() {
 	}
 
-	// Of those in the next row the one that is under or over FROM, of those in
-	// its own row the one beside it.
+	// The box in the next row that is under or over FROM, or in its own row
+	// the one beside it.
 	nextBox(from, key) {
 		const sign = key === 'ArrowUp' || key === 'ArrowLeft' ? -1 : 1;
 		const upright = key === 'ArrowUp' || key === 'ArrowDown';

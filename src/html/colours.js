@@ -4,7 +4,7 @@
 
 const HUES = [212, 28, 152, 278, 350, 186, 48, 318, 96, 240, 8, 128];
 
-// Of the configuration's colours; the others have none.
+// Hues of the configuration's colours; the others have none.
 const NAMED_HUES = {red: 4, green: 130, yellow: 50, blue: 214, magenta: 305,
 	cyan: 184};
 

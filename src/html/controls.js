@@ -1,7 +1,7 @@
-// What the head of all pages has: the search, dark or light, the keys and the help
-// that lists them.
+// The head of all pages: the search, dark or light, the keys and the help that
+// lists them.
 
-// What the system says, or the reader.
+// The system chooses, or the reader.
 function isDark() {
 	return getComputedStyle(document.documentElement)
 		.getPropertyValue('--dark').trim() === '1';

@@ -1,4 +1,4 @@
-// What the blocks of the page of -f html hold (src/profile/formats/page/html.c).
+// Reads the blocks of the page of -f html (src/profile/formats/page/html.c).
 
 function readStrings(bytes) {
 	const all = text(bytes).split('\0');
@@ -134,7 +134,7 @@ function readNodes(reader) {
 	return nodes;
 }
 
-// What functions, calls and contexts waited, beside what they ran.
+// The waiting of functions, calls and contexts, beside their running.
 function readWaiting(bytes, thread) {
 	const {rows, edges, nodes} = thread;
 	const reader = new Reader(bytes);
@@ -151,7 +151,7 @@ function readWaiting(bytes, thread) {
 	nodes.ran = nodes.self;
 }
 
-// What counts as a thread's time: what it RAN, WAITED, or both.
+// A thread's time: what it RAN, WAITED, or both.
 function useTime({rows, edges, nodes}, kind) {
 	const use = (ran, waiting) => kind === 'running' ? ran :
 		kind === 'waiting' ? waiting :
@@ -165,8 +165,8 @@ function useTime({rows, edges, nodes}, kind) {
 	nodes.self = use(nodes.ran, nodes.waiting);
 }
 
-// What the ranks of a sum of profiles have spent in a thread: of each function
-// the times of COUNT ranks.
+// The times of the ranks of a sum of profiles in a thread: of each function
+// those of COUNT ranks.
 function readRanks(bytes, count) {
 	const reader = new Reader(bytes);
 	const fn = Uint32Array.from({length: reader.number()},

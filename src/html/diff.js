@@ -18,7 +18,7 @@ function readOld(bytes, {rows, edges, nodes}) {
 		reader.table(nodes.count, Float64Array, Float64Array);
 }
 
-// Of the merged tree: its node `to[i]` stands for node i.
+// Into the merged tree: its node `to[i]` stands for node i.
 function mergeOld(tree, nodes, to) {
 	for (const key of ['oldCalls', 'oldSelf', 'oldTotal'])
 		tree[key] = tree[key] || new Float64Array(tree.self.length);
@@ -204,7 +204,7 @@ class Comparison {
 			...CHANGE_COLUMNS);
 	}
 
-	// What is within NOISE has no colour.
+	// A change within NOISE has no colour.
 	putChange(cell, from, to, noise) {
 		const beyond = Math.abs(to - from) > noise;
 

@@ -1,5 +1,5 @@
-// What woke what: lines from a call to the one that it has woken, while the mouse
-// is over one of them.
+// Lines from a call to the one that it has woken, while the mouse is over one
+// of them.
 
 const MOST_LINES = 200; // of a call that has others in it
 const TASKS = new Set(['thread', 'process', 'exec', 'signal']);

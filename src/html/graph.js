@@ -377,7 +377,7 @@ class GraphPage extends GraphCanvas {
 			this.choose(edge[end], true);
 	}
 
-	// What lies nearest in a direction, rather straight ahead than aside.
+	// The nearest box in a direction, rather straight ahead than aside.
 	step(dx, dy) {
 		if (!this.chosen) {
 			this.choose([...this.drawn].sort((a, b) => b.incl - a.incl)[0] ||

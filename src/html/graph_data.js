@@ -77,7 +77,7 @@ class Graph {
 	}
 }
 
-// What SourceView asks of the model of the other page.
+// SourceView asks this of the model of the other page.
 class GraphModel {
 	constructor(data, sources) {
 		this.sources = sources;
@@ -143,8 +143,8 @@ class GraphModel {
 	}
 }
 
-// Of the lines above a definition those of its comment. Between them and the
-// definition there may be its return type, attributes and decorators.
+// The comment above a definition. Between the two there may be its return type,
+// attributes and decorators.
 function commentAbove(lines) {
 	let end = lines.length;
 	let passed = 0;

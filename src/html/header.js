@@ -1,4 +1,4 @@
-// What the head of the page says: the command, and what was counted.
+// The head of the page: the command, and what was counted.
 
 class Header {
 	constructor(app) {

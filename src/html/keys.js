@@ -36,7 +36,7 @@ class Keys {
 		document.addEventListener('keydown', event => this.key(event));
 	}
 
-	// What was opened or chosen last ends.
+	// Ends what was opened or chosen last.
 	escape() {
 		const {app} = this;
 

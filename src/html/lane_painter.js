@@ -1,4 +1,4 @@
-// What is drawn in lanes: a box for each activation, those narrower than a pixel as one;
+// Draws lanes: a box for each activation, those narrower than a pixel as one;
 // marks, waiting, and what woke what.
 
 const HATCH = 6; // of a row with a name: what waiting is hatched in
@@ -294,7 +294,7 @@ class PaintedLanes extends Lanes {
 		flush();
 	}
 
-	// Of several calls in one box the names would be those of one.
+	// A box of several calls has no label: it would be that of one.
 	labelOf({level, flags, calls}, at, fn) {
 		return level && flags[at] & RUN ? plural(calls[at], 'call') :
 			this.app.label(fn);

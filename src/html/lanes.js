@@ -21,7 +21,8 @@ class Lanes extends Chart {
 		this.draw();
 	}
 
-	// What a lane is drawn by: a trace, or what stands for a part of it.
+	// The view that a lane is drawn by: a trace, or what stands for a part
+	// of it.
 	viewOf({trace}) {
 		return trace.large ? trace.view(this.time(this.from),
 			this.time(this.to), this.span() / this.view().width,
@@ -84,9 +85,10 @@ class Lanes extends Chart {
 			ROW - LANE_GAP, 2 * ROW, ROW * Math.max(deepest, 1));
 	}
 
-	// Which rows a lane has, {first, last} (without that), and how high they
-	// are. In a folded lane these are the ones in which something happens in
-	// the window, and at least the call around that: zoomed in there is room for names.
+	// The rows of a lane, {first, last} (without that), and their height.
+	// In a folded lane these are the ones in which something happens in the
+	// window, and at least the call around that: zoomed in there is room
+	// for names.
 	rowsOf(thread) {
 		const {deepest} = thread.trace;
 

@@ -1,5 +1,5 @@
-// Of a profile that is no trace: the last arguments and results of each context,
-// and between what its numbers were.
+// The last arguments and results of each context in a profile that is no trace,
+// and the range of its numbers.
 
 const OF_RETURN = 2, HAS_LAST = 4, HAS_RANGE = 8; // of a value
 const MOST_LAST = 50; // contexts of a function that are shown

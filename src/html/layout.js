@@ -80,14 +80,14 @@ class Layout {
 			this.app.listName !== 'details';
 	}
 
-	// Whether a list can be shown as things are.
+	// True if a list can be shown as things are.
 	has(list) {
 		return list === 'details' ? this.narrow.matches :
 			list === 'ranks' ? this.app.ranks.any :
 				list !== 'source' || this.app.source.any;
 	}
 
-	// Whether it lies beside the lists, where it can always be seen.
+	// True if it lies beside the lists, where it can always be seen.
 	isBeside(list) {
 		return list === 'details' && !this.narrow.matches;
 	}

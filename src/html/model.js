@@ -1,5 +1,5 @@
-// What the views show: costs of functions, calls between them and the merged
-// context tree, summed over the threads that are shown.
+// The views show costs of functions, calls between them and the merged context
+// tree, summed over the threads that are shown.
 
 const OUTSIDE = 0; // function: time outside of all hooked ones
 const UNKNOWN = 1; // function: a caller that is not known
@@ -45,7 +45,8 @@ class Model {
 			!calls && this.description.callsByEdge ? '–' : grouped(calls);
 	}
 
-	// What the hooks of a profile's calls cost, ns; 0 if it is not subtracted.
+	// The cost of the hooks of a profile's calls, ns; 0 if it is not
+	// subtracted.
 	costOf(profile) {
 		const {compensated} = this.description;
 
@@ -59,7 +60,7 @@ class Model {
 		};
 	}
 
-	// Those that count and were there in the range.
+	// The threads that count and were there in the range.
 	countedThreads() {
 		return this.shownThreads().filter(thread => !thread.part.absent);
 	}
@@ -103,7 +104,7 @@ class Model {
 			(inlined ? ' in ' + inlined : '');
 	}
 
-	// Which time counts: 'running', 'waiting' or 'both'.
+	// Chooses the time that counts: 'running', 'waiting' or 'both'.
 	useTime(kind) {
 		this.timeKind = kind;
 		for (const thread of this.threads)
@@ -143,7 +144,7 @@ class Model {
 		return true;
 	}
 
-	// Whether the events of a range are there.
+	// True if the events of a range are there.
 	canCount(range) {
 		return this.threads.every(({trace}) => !trace || !trace.large ||
 			trace.has(trace.blockAt(range[0]), trace.blockAt(range[1])));
@@ -218,7 +219,7 @@ class Model {
 				this.functions.push(fn);
 	}
 
-	// What a function calls, by callee and place.
+	// The calls of a function, by callee and place.
 	*calledFrom(fn) {
 		for (const {part: {edges}} of this.shownThreads())
 			for (let i = 0; i < edges.count; i++)

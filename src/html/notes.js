@@ -1,4 +1,4 @@
-// What was recorded, how, and what the profile could not see.
+// Notes about what was recorded, how, and what the profile could not see.
 
 // Sentences about one profile; `bad` ones mean that something is missing.
 function remarks(profile, description, threads) {
@@ -217,7 +217,7 @@ class Notes {
 		this.app = app;
 	}
 
-	// What goes beyond the limits that every profile has.
+	// Warnings of what goes beyond the limits that every profile has.
 	warnings() {
 		const {profiles, description} = this.app.model;
 		const joined = (description.lostSamples +
@@ -245,7 +245,7 @@ class Notes {
 				this.profile(profile)));
 	}
 
-	// What would give the report more names.
+	// Advice that would give the report more names.
 	advice() {
 		const {advice} = this.app.model.description;
 

@@ -122,7 +122,7 @@ class App {
 				'No function was called.';
 	}
 
-	// Of the names in lists, in which all are as wide.
+	// The width of letters in lists, in which all are as wide.
 	letterWidth() {
 		const probe = make('span', {class: 'name'}, 'm'.repeat(100));
 

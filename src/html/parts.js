@@ -9,7 +9,7 @@ const MOST_IN_VIEW = 4e5; // of those that a window needs, all lanes ...
 const LEAST_IN_VIEW = 1.2e5; // ... and one, which is more than two blocks
 const RUN = 8; // flag in a level: several activations, `calls` of them
 
-// What is unpacked, the latest used last.
+// The parts that are unpacked, the latest used last.
 class PartCache {
 	constructor() {
 		this.parts = new Map();
@@ -155,8 +155,8 @@ class LargeTrace {
 			this.blocks[block].time > time) - 1);
 	}
 
-	// What a window is drawn by: the events, if they are unpacked or, at the
-	// next frame, will be; the level that is as fine as a PIXEL, else.
+	// A window is drawn by the events, if they are unpacked or, at the next
+	// frame, will be; else by the level that is as fine as a PIXEL.
 	view(left, right, pixel, room) {
 		const from = this.blockAt(left), to = this.blockAt(right);
 		const size = (i, j) => this.blocks[j].begun +

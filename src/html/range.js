@@ -1,6 +1,6 @@
-// What the threads did in a range of time, counted from the events.
+// The work of the threads in a range of time, counted from the events.
 
-// What a thread did from FROM to TO, in the form that a whole thread has: rows,
+// A thread's work from FROM to TO, in the form that a whole thread has: rows,
 // edges and nodes; rawNs is the time without compensation. The hooks' COST is
 // subtracted as swizzle-dump does.
 function rangeOf(thread, from, to, cost) {
@@ -62,7 +62,7 @@ function rangePart(thread, sums, cost) {
 	};
 }
 
-// What swizzle's own work took of the contexts in the range.
+// The time that swizzle's own work took of the contexts in the range.
 function ownWork({own, nodes}, {from, to}) {
 	const taken = new Float64Array(nodes.count);
 
@@ -72,7 +72,8 @@ function ownWork({own, nodes}, {from, to}) {
 	return taken;
 }
 
-// Whether it is below “[unknown caller]”: that itself, or a caller, or the call.
+// True if it is below “[unknown caller]”: that itself, or a caller, or the
+// call.
 function isFolded({fn, parent}, i) {
 	const up = parent[i];
 

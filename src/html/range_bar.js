@@ -7,7 +7,7 @@ class RangeBar {
 		$('range-clear').onclick = () => this.set(null);
 	}
 
-	// What is counted from now on; null: everything.
+	// The range that is counted from now on; null: everything.
 	set(range) {
 		const {model} = this.app;
 

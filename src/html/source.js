@@ -40,7 +40,7 @@ class SourceView {
 		});
 	}
 
-	// Whether anything is known that could be shown.
+	// True if anything is known that could be shown.
 	get any() {
 		return this.app.model.sources.size > 0;
 	}

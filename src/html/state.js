@@ -1,5 +1,5 @@
-// What is shown is in the address (after #), so that a reload, a copied address
-// and the back button bring it back. What is as at first is left out.
+// The address holds what is shown (after #), so that a reload, a copied address
+// and the back button bring it back. It leaves out what is as at first.
 
 class State {
 	constructor(app) {

@@ -1,4 +1,4 @@
-// What is told below the mouse.
+// The text below the mouse.
 
 const LONG_NAME = 160; // more than some lines
 

@@ -179,7 +179,8 @@ function firstStartingAt(trace, low, high, time) {
 		at => trace.start[trace.byDepth[at]] >= time);
 }
 
-// What hooks, and work of swizzle's, took of so much time without events.
+// The time that hooks, and work of swizzle's, took of so much time without
+// events.
 function untracedCost({untracedNs, untracedCalls, untracedOwnNs}, ns, cost) {
 	return untracedNs && cost.compensated ? ns / untracedNs *
 		(untracedCalls * (cost.inside + cost.outside) +

@@ -34,7 +34,7 @@ class TreeList {
 			this.unfoldHeavy();
 	}
 
-	// What there is to see first: down to where the time divides.
+	// Unfolds what there is to see first: down to where the time divides.
 	unfoldHeavy() {
 		const {rows} = this.list;
 

@@ -246,7 +246,7 @@ function outermostNodes(model, fn) {
 	});
 }
 
-// What is called by the nodes of an item, by function.
+// The callees of an item's nodes, by function.
 function downCallees({tree}, item) {
 	const groups = new Map();
 

@@ -19,7 +19,7 @@ function make(tag, attributes, ...children) {
 	return element;
 }
 
-// What something is called, and what it is.
+// The name of something, and its value.
 function pair(what, value, attributes) {
 	return make('div', {}, make('dt', {}, what), make('dd', attributes, value));
 }
@@ -54,8 +54,8 @@ function duration(ns) {
 	return '0';
 }
 
-// Of two runs that were joined: what one sample stands for. Functions that none
-// hit have taken less than that.
+// One sample stands for this time, in two runs that were joined. Functions that
+// none hit have taken less.
 let leastTime = 0;
 
 function setLeastTime(ns) {

@@ -86,13 +86,13 @@ class Values {
 		return null;
 	}
 
-	// Whether what begins or ends then had no room in the page.
+	// True if what begins or ends then had no room in the page.
 	isCut(time) {
 		return time >= this.cutTime;
 	}
 }
 
-// What a call was given, in one line: "a = 1, b = 2"
+// A call's arguments in one line: "a = 1, b = 2"
 function argumentsText(entry) {
 	return entry ? entry.map(([name, value]) =>
 		`${name} = ${value}`).join(', ') : '';

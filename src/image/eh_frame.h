@@ -39,7 +39,7 @@ enum {
  * tables (Itanium C++ ABI: Exception Handling Tables, 7.3; the bytes are
  * hostile). Pure, thread safe, async-signal-safe. */
 
-/* Whether an exception at one of the `count` bytes from `offset` on (from the
+/* True if an exception at one of the `count` bytes from `offset` on (from the
  * function's first byte) goes to a landing pad. True also if the table cannot
  * be read. lsda: from its first byte on, any number of bytes. */
 bool swz_lsda_lands(struct swz_bytes lsda, uint64_t offset, uint64_t count);
@@ -75,7 +75,7 @@ struct swz_fde {
 	struct swz_eh_frame section;
 };
 
-/* What the FDEs of a CIE have in common. */
+/* The FDEs of a CIE have this in common. */
 struct swz_cie {
 	bool augmented; /* 'z' */
 	bool has_lsda;

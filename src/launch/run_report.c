@@ -189,7 +189,7 @@ static int compare_names(const void *left, const void *right)
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Those of hooks; of a run without hooks, those of the sampler. */
+/* Adds the profiles of hooks; in a run without hooks, those of the sampler. */
 static bool add_profiles(const struct told *told, struct words *words)
 {
 	const struct swz_run run = run_of(told);

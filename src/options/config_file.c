@@ -790,7 +790,7 @@ bool swz_config_file_add(struct swz_config_file *config, const char *name,
 
 /* --- files that are read ------------------------------------------------- */
 
-/* Which files are read; and what is made of their rules. */
+/* The files that are read, and what is made of their rules. */
 
 #define MOST_BYTES (1u << 20)
 

@@ -1,8 +1,8 @@
 #ifndef SWZ_OPTIONS_CONFIG_FILE_H
 #define SWZ_OPTIONS_CONFIG_FILE_H
 
-/* What a configuration says of one function: its rules that match, added up in
- * their order. Of each key the last one counts; conditions all count. */
+/* The configuration of one function: its rules that match, added up in their
+ * order. Of each key the last one counts; conditions all count. */
 /* --- sections and keys --------------------------------------------------- */
 /* The configuration file (--config): what is recorded of which functions, and
  * how calls are shown. Sections name functions, classes, source files, modules

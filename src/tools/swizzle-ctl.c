@@ -132,7 +132,7 @@ static bool act(const struct swz_ctl_options *options,
 	return done;
 }
 
-/* Of all that are meant. *COUNT: how many there are. */
+/* Acts on all that are meant. *COUNT: how many there are. */
 static bool act_on_all(const struct swz_ctl_options *options, size_t *count)
 {
 	struct swz_ctl_processes found;

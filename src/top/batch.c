@@ -27,7 +27,7 @@
 /* A back trace is a context: the path that leads to it. Of each function the
  * contexts that are it are gathered, and sorted by their own time. */
 
-/* What swizzle-top -b prints in a round. */
+/* swizzle-top -b prints this in a round. */
 
 struct swz_back_trace_options {
 	unsigned int min_percent;  /* of all time: functions */
@@ -35,12 +35,12 @@ struct swz_back_trace_options {
 };
 
 #define INDENT 12
-/* Of a recursion nobody reads more. */
+/* More levels of a recursion are read by nobody. */
 #define MOST_FRAMES 100u
 
 static const struct swz_live_figures *figures;
 
-/* What they are sorted and chosen by: time, or calls where no time is known. */
+/* They are sorted and chosen by time, or by calls where no time is known. */
 static bool by_calls;
 
 static int64_t weight_of(int64_t self_ns, uint64_t calls)
@@ -143,7 +143,7 @@ static void print_trace(const struct printing *p, uint32_t index,
 	}
 }
 
-/* Those of the function, the most frequent first. */
+/* Prints the function's back traces, the most frequent first. */
 static void print_traces(const struct printing *p, uint32_t function,
 			 int64_t self_ns)
 {

@@ -1,4 +1,4 @@
-/* Of profiles that say all since the beginning the difference to what they said
+/* A profile says all since its beginning, so the difference to what it said
  * before is taken: by function, and by context (by names, so that it does not
  * matter where in the file a context is). A time may then seem to go back by
  * what the hooks' cost was estimated otherwise: it counts as nothing.

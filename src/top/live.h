@@ -1,10 +1,10 @@
 #ifndef SWZ_TOP_LIVE_H
 #define SWZ_TOP_LIVE_H
 
-/* What swizzle-top knows of the processes that it watches: figures of the last
- * round, and of all rounds. They come from profiles: of samples, each of which
- * says what came after the one before; or those of libswizzle.so, which say
- * all since the process began and are read again and again. */
+/* The figures of the processes that swizzle-top watches, of the last round and
+ * of all rounds. They come from profiles: of samples, each of which says what
+ * came after the one before; or those of libswizzle.so, which say all since the
+ * process began and are read again and again. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ struct swz_live {
 	struct swz_map name_numbers;
 };
 
-/* Of a process: what its profile said when it was read last. */
+/* A process: what its profile said when it was read last. */
 struct swz_live_source {
 	int32_t pid;
 	uint64_t process_start;
@@ -91,7 +91,7 @@ void swz_live_add_samples(struct swz_live *live, const char *path);
  * began before swizzle-top did, so what is there at first is not recent. */
 void swz_live_add_exact(struct swz_live *live, struct swz_live_source *source,
 			bool earlier);
-/* What it said is forgotten. */
+/* Forgets what it said. */
 void swz_live_source_restart(struct swz_live_source *source);
 void swz_live_source_free(struct swz_live_source *source);
 

@@ -352,7 +352,7 @@ static void page_add(struct swz_page *page, const struct swz_row *row)
 	page->rows[page->row_count++] = *row;
 }
 
-/* Whether the filter, if there is one, is in one of the texts. */
+/* True if the filter, if there is one, is in one of the texts. */
 static bool page_shows(const struct swz_page *page, const char *name,
 		       const char *module)
 {
@@ -409,7 +409,7 @@ static void sort_rows(struct swz_page *page)
 
 /* --------------------------------------------------------------- pages */
 
-/* What is outside of all functions calls them: nobody asks for that sum. */
+/* True for the callers outside of all functions: nobody asks for that sum. */
 static bool is_nothing(const struct swz_live_figures *figures,
 		       uint32_t function)
 {
@@ -679,8 +679,8 @@ static int by_time(const void *left, const void *right, void *argument)
 	return a < b ? -1 : a > b;
 }
 
-/* What the filter finds is shown with the path that leads there. A context of
- * earlier rounds, in which nothing was spent since, is not. */
+/* Rows that the filter finds are shown with the path that leads there. A
+ * context of earlier rounds, in which nothing was spent since, is left out. */
 static void prepare(struct rows *r, uint64_t salt)
 {
 	const struct swz_context *items = r->contexts->items;

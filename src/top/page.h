@@ -32,8 +32,8 @@ void swz_neighbours_free(struct swz_neighbours *neighbours);
 
 /* --- a page -------------------------------------------------------------- */
 
-/* What swizzle-top's screen shows: a page is a list of rows, of which one is
- * selected. Nothing here knows a terminal. */
+/* A page of swizzle-top's screen is a list of rows, of which one is selected.
+ * Nothing here knows a terminal. */
 
 enum swz_page_kind {
 	SWZ_PAGE_FUNCTIONS,
@@ -60,7 +60,7 @@ enum swz_column_id {
 	SWZ_COLUMN_MODULE /* or how a process can be watched */
 };
 
-/* Of a tree: */
+/* How a row of a tree is folded. */
 enum swz_row_fold { SWZ_ROW_LEAF, SWZ_ROW_CLOSED, SWZ_ROW_OPEN };
 
 struct swz_row {
@@ -128,8 +128,8 @@ void swz_page_move(struct swz_page *page, int64_t by);
 
 /* Each goes to another page; swz_page_fill() is due then. */
 void swz_page_show(struct swz_page *page, enum swz_page_kind kind);
-/* Of the selected row: a function's neighbours, a module's functions. False:
- * there is nothing behind it. */
+/* Goes to what is behind the selected row: a function's neighbours, a module's
+ * functions. False: there is nothing. */
 bool swz_page_enter(struct swz_page *page);
 /* Takes back the filter, or goes back to where the page came from. */
 void swz_page_back(struct swz_page *page);
@@ -148,13 +148,13 @@ struct swz_column {
 	bool left; /* a text */
 };
 
-/* Those that there is room for, in SCREEN columns with a blank between two;
- * the name has what is left. Returns how many. */
+/* The columns that there is room for, in SCREEN columns with a blank between
+ * two; the name has what is left. Returns how many. */
 size_t swz_columns(const struct swz_page *page, const struct swz_live *live,
 		   unsigned int screen,
 		   struct swz_column columns[SWZ_MOST_COLUMNS]);
 
-/* What a cell shows, no wider than the column unless it is a figure of many
+/* The text of a cell, no wider than the column unless it is a figure of many
  * digits; to be freed. *COLOUR is set. */
 char *swz_cell(const struct swz_page *page, const struct swz_live *live,
 	       const struct swz_row *row, const struct swz_column *column,

@@ -25,7 +25,7 @@
 /* A profile is mapped, shared, while it is written: /proc/PID/maps names it.
  * Its header says that it is one. */
 
-/* Of a regular file; *inode is set. */
+/* Reads the header of a regular file; *inode is set. */
 static bool read_header(const char *path, struct swz_file_header *header,
 			uint64_t *inode)
 {
@@ -195,7 +195,7 @@ char *swz_top_process_command(int32_t pid)
 
 /* --- the list of processes ----------------------------------------------- */
 
-/* Of /proc/PID/stat; proc(5) has the numbers of the fields. */
+/* Fields of /proc/PID/stat; proc(5) has their numbers. */
 enum {
 	FIELD_STATE = 3,
 	FIELD_FLAGS = 9,
@@ -283,7 +283,7 @@ static void add(void *context, int32_t pid)
 	list->items[list->count++] = process;
 }
 
-/* What a process was in the reading before; NULL: it was not there. */
+/* The process in the reading before; NULL: it was not there. */
 static const struct swz_top_process *find(const struct swz_process_list *list,
 					  const struct swz_top_process *process)
 {

@@ -26,7 +26,7 @@
 
 /* ------------------------------------------------------------- the sampler */
 
-/* Of an answer: the longest has the name of the folder. */
+/* The longest answer has the name of the folder. */
 #define LINE_BYTES 4200u
 
 static struct swz_watch watch_state;

@@ -70,7 +70,7 @@ static const struct {
 	{KEY_F(10), SWZ_KEY_LEAVE},
 };
 
-/* What a key of ncurses does. */
+/* The command of a key of ncurses. */
 static enum swz_command key_command(int key)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

@@ -1,8 +1,8 @@
 #ifndef SWZ_TOP_SESSION_H
 #define SWZ_TOP_SESSION_H
 
-/* What the program writes while the screen has the terminal: it goes to a
- * file, of the user's choice or a temporary one. */
+/* The program's output goes to a file while the screen has the terminal: a file
+ * of the user's choice or a temporary one. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,9 +45,9 @@ void swz_top_await(struct swz_top_started *started);
 
 /* --- a session ----------------------------------------------------------- */
 
-/* What swizzle-top watches, from its begin to its end: it decides whether
+/* A session is what swizzle-top watches, from begin to end. It decides whether
  * samples are taken or profiles are read, and fills the figures round by round.
- */
+ * */
 
 struct swz_top_session {
 	struct swz_top_options options;
@@ -94,7 +94,7 @@ void swz_top_session_only(struct swz_top_session *session, int32_t pid,
 /* Functions of scripts alone, or all of them again: figures begin anew. */
 void swz_top_session_script(struct swz_top_session *s);
 
-/* Whether all that is watched has ended, as far as that can be seen between
+/* True if all that is watched has ended, as far as that can be seen between
  * rounds. */
 bool swz_top_session_has_ended(const struct swz_top_session *session);
 

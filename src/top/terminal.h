@@ -35,11 +35,11 @@ enum swz_terminal_event swz_terminal_signal(struct swz_terminal *terminal);
 
 /* A key, as ncurses has them; -1: none is there. */
 int swz_terminal_key(void);
-/* Whether it is none, but ncurses' note that the size has changed. */
+/* True if it is no key but ncurses' note that the size has changed. */
 bool swz_terminal_is_resize(int key);
 
-/* What is drawn next is drawn whole, as something else may have written on the
- * screen. */
+/* The next drawing is whole, as something else may have written on the screen.
+ */
 void swz_terminal_redraw(void);
 
 /* It is another process's business now: to be called after a fork. */

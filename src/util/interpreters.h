@@ -11,8 +11,9 @@ struct swz_interpreter {
 	const char *symbol; /* that is defined in it alone */
 	const char *language;
 	bool sampled; /* the sampling mode can name the functions of scripts */
-	/* What makes it write down the names of the code that it makes: its own
-	 * options. NULL: nothing has to be done, or nothing can. */
+	/* The interpreter's own options that make it write down the names of
+	 * the code that it makes. NULL: nothing has to be done, or nothing can.
+	 */
 	const char *options;
 	/* Below this function all scripts run; NULL: not known. Many programs
 	 * have such an interpreter for what they seldom do. */
@@ -22,12 +23,12 @@ struct swz_interpreter {
 	unsigned oldest, newest;
 	unsigned without[2]; /* between these: not of these */
 	const char *version; /* a symbol */
-	/* What has the code's names written down by a process that runs; its
-	 * number takes the place of %d. NULL: there is no such command. */
+	/* The command that has a running process write the code's names down;
+	 * its number takes the place of %d. NULL: there is no such command. */
 	const char *command;
 };
 
-/* Of which versions: for messages. */
+/* The versions, for messages. */
 #define SWZ_KNOWN_SCRIPTS \
 	"Python 3.6 to 3.15, Ruby 2.7, 3.1 and 3.3, PHP 7.4 to 8.4, Perl " \
 	"5.36 to 5.42, Java 17 to 25, node 18 to 22 and Lua 5.4"

@@ -325,7 +325,7 @@ static void end_by(int signal)
 static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
-/* What the caller has told us to ignore (nohup) remains so. */
+/* A signal that the caller has told us to ignore (nohup) remains ignored. */
 static void clean_up_when_ended(void)
 {
 	struct sigaction now,
@@ -451,9 +451,9 @@ enum swz_status swz_output_open(struct swz_output *output, const char *path,
 	return SWZ_E_SYSTEM;
 }
 
-/* What is said about a stream that has failed: some write, long ago, has, and
- * errno is that of anything since. So it is tried again; a compressed stream
- * (which has no descriptor) tells when it is closed. */
+/* The reason why a stream has failed: some write, long ago, has, and errno is
+ * that of anything since. So it is tried again; a compressed stream (which has
+ * no descriptor) tells when it is closed. */
 static int why_failed(FILE *stream, bool close)
 {
 	int fd = fileno(stream), error = 0;
@@ -547,8 +547,8 @@ static size_t plain_length(const char *text)
 	return length;
 }
 
-/* What a text for people shows as '?' is escaped, so that it is not lost. All
- * of that lies below U+10000. */
+/* Characters that a text for people shows as '?' are escaped, so that they are
+ * not lost. All of them lie below U+10000. */
 static void put_code(FILE *stream, const char *text, size_t length)
 {
 	const unsigned char *t = (const unsigned char *)text;

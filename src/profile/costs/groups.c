@@ -223,7 +223,7 @@ static int compare_ranks(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-/* Which of the groups' ranks has that number; SWZ_INDEX_NONE: none. */
+/* The group's rank of that number; SWZ_INDEX_NONE: none. */
 static uint32_t groups_rank(const struct swz_groups *groups, uint32_t rank)
 {
 	return SWZ_SEARCH(groups->ranks, groups->rank_count, rank, rank);

@@ -589,8 +589,8 @@ static int64_t keep(struct counted *c, int64_t ns)
 	       before;
 }
 
-/* Those of the counts as folded ones, then those of the samples with their
- * times. */
+/* Puts the contexts of the counts, as folded ones, then those of the samples
+ * with their times. */
 static void put_contexts_together(struct joining *j)
 {
 	const struct swz_contexts *counted = j->contexts;

@@ -71,7 +71,7 @@ struct swz_thread_sums {
  * catalog. */
 int64_t swz_thread_sums_add(struct swz_thread_sums *sums);
 
-/* Those of a function of the catalog; new ones where there are none. Valid
+/* The sums of a function of the catalog; new ones where there are none. Valid
  * until others are new. */
 struct swz_function_ticks *swz_thread_sums_function(
 	struct swz_thread_sums *sums, uint32_t function);

@@ -253,7 +253,7 @@ static bool holds(struct swz_call_rules *calls,
 	return arguments_hold(calls, settings, event) && result;
 }
 
-/* Those within what is left out have results, too. */
+/* Calls within what is left out have results, too. */
 static void pass(struct swz_call_rules *calls, const struct swz_event *event)
 {
 	if (calls->rules->any_result &&

@@ -103,7 +103,7 @@ struct swz_trace {
 					 * counts is of all threads */
 };
 
-/* What its times are: one of these. */
+/* The meaning of its times: one of these. */
 const char *swz_trace_times(const struct swz_profile *profile);
 
 /* True if a thread is to be written. */

@@ -85,7 +85,8 @@ static int by_start(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Those that came since are few: they are sorted and put between the others. */
+/* The ranges that came since are few: they are sorted and put between the
+ * others. */
 static void sort(struct swz_code_range_list *list)
 {
 	size_t news = list->count - list->sorted, old = list->sorted;

@@ -23,7 +23,7 @@ struct swz_code_range {
 	uint32_t name;    /* where it begins in the text */
 };
 
-/* Those whose size has its highest bit at the same place. */
+/* The ranges whose size has its highest bit at the same place. */
 struct swz_code_range_list {
 	struct swz_code_range *ranges;
 	size_t count, capacity;

@@ -1,7 +1,7 @@
 #ifndef SWZ_PROFILE_FILE_INPUTS_H
 #define SWZ_PROFILE_FILE_INPUTS_H
 
-/* Which profile files a command line means. */
+/* Finds the profile files that a command line means. */
 
 #include <stdbool.h>
 #include <stddef.h>

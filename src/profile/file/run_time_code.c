@@ -25,7 +25,7 @@ static struct swz_node *swz_code_slot(const struct swz_profile *profile,
 	return (struct swz_node *)(uintptr_t)swz_profile_node(profile, unit);
 }
 
-/* Those of the profile, which may be none. */
+/* The ranges of the profile, which may be none. */
 static struct swz_code_ranges *code_ranges_of(struct swz_profile *profile)
 {
 	if (!profile->code)

@@ -128,7 +128,7 @@ static int by_end(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* Of calls that overlap each other, or one alone. Returns where they end. */
+/* Takes calls that overlap each other, or one alone. Returns where they end. */
 static uint64_t take_group(struct stream *s, struct swz_flow_call **group,
 			   size_t count, uint64_t at)
 {
@@ -203,9 +203,9 @@ void swz_flow_stream(struct swz_flows *flows, struct swz_flow_call **sent,
 
 /* --- pipes and sockets --------------------------------------------------- */
 
-/* What goes in at a file comes out at its other end: of a pipe that is the same
- * file, of a socket its peer. It is counted from the beginning, so that must
- * have been recorded, and nobody who was not may have had his hands on it. */
+/* Bytes that go in at a file come out at its other end: of a pipe that is the
+ * same file, of a socket its peer. They are counted from the beginning, so that
+ * must have been recorded, and nobody else may have read or written there. */
 
 #define PEEKS 0x2u        /* MSG_PEEK */
 #define OUT_OF_BAND 0x1u  /* MSG_OOB */
@@ -219,8 +219,8 @@ static struct swz_flow_file *file_at(struct swz_flow_calls *calls,
 	return index < calls->file_count ? &calls->files[index] : NULL;
 }
 
-/* Which files are born, which are each other's peers, and of which bytes are
- * missing. */
+/* Notes which files are born, which are each other's peers, and of which bytes
+ * are missing. */
 static void note_call(struct swz_flow_calls *calls,
 		      const struct swz_flow_call *call)
 {
@@ -392,8 +392,8 @@ static void split(struct swz_flow_calls *calls)
 	}
 }
 
-/* Those of a file from *AT on that have moved something; others go. Sets *CUT
- * if one has not returned. */
+/* The calls of a file from *AT on that have moved something; others go. Sets
+ * *CUT if one has not returned. */
 static size_t of_file(struct swz_flow_call **list, size_t count, size_t *at,
 		      uint64_t file, uint64_t *cut, struct swz_flow_call **to)
 {
@@ -558,8 +558,8 @@ static void follow(struct swz_flows *flows, struct holder *h,
 	h->depth = 1;
 }
 
-/* Whether a process has locks that others may have, too, or calls are missing;
- * by process. To be freed. */
+/* True for each process that has locks which others may have, too, or of which
+ * calls are missing. To be freed. */
 static bool *find_unknown(const struct swz_flow_calls *calls)
 {
 	bool *unknown = swz_allocate(calls->profile_count + 1,

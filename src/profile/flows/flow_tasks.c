@@ -406,7 +406,7 @@ static struct handled *find_handled(const struct swz_profile *profile,
 	return list;
 }
 
-/* Of one handler in one process. */
+/* Matches the calls of one handler in one process. */
 static void match_handler(struct swz_flows *flows, const struct sent *sent,
 			  size_t sent_count, const struct handled *handled,
 			  size_t handled_count)

@@ -414,7 +414,7 @@ static void read_thread(struct reading *r, const struct swz_profile_thread *t)
 	swz_values_close(reader);
 }
 
-/* Whether calls may have been made that nothing was written of. */
+/* True if calls may have been made that nothing was written of. */
 static bool has_lost(const struct swz_profile *profile)
 {
 	size_t i;

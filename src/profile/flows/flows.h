@@ -13,10 +13,10 @@
 
 /* --- flows and their order ----------------------------------------------- */
 
-/* What woke what in the traces of one or of several processes (--flows): from
- * a write to the read that took it, from an unlock to the lock that waited for
- * it, from a thread's creation to its start, and so on. What is not certain is
- * no flow: it is counted. See docs/flows.md. */
+/* A flow says what woke what in the traces of one or of several processes
+ * (--flows): from a write to the read that took it, from an unlock to the lock
+ * that waited for it, from a thread's creation to its start, and so on. What is
+ * not certain is no flow: it is counted. See docs/flows.md. */
 
 /* A moment in a thread. */
 struct swz_flow_end {
@@ -58,13 +58,14 @@ void swz_flows_free(struct swz_flows *flows); /* NULL is fine */
 /* The order of places. */
 int swz_flow_places_compare(const void *left, const void *right);
 
-/* Those of one thread, in the order of time. */
+/* The flows of one thread, in the order of time. */
 struct swz_flow_reader {
 	const struct swz_flows *flows;
 	size_t next, end;
 };
 
-/* Of what happens from FROM on. FLOWS may be NULL: then there are none. */
+/* Begins with what happens from FROM on. FLOWS may be NULL: then there are
+ * none. */
 void swz_flow_reader_begin(struct swz_flow_reader *reader,
 			   const struct swz_flows *flows, size_t process,
 			   size_t thread, uint64_t from);
@@ -74,8 +75,8 @@ void swz_flow_reader_begin(struct swz_flow_reader *reader,
 const struct swz_flow *swz_flow_reader_next(struct swz_flow_reader *reader,
 					    uint64_t until, bool *is_to);
 
-/* What is not certain, as a sentence for people; NULL: nothing is. To be freed.
- */
+/* Says what is not certain, as a sentence for people; NULL: nothing is. To be
+ * freed. */
 char *swz_flows_doubts(const struct swz_flows *flows);
 
 /* --- calls --------------------------------------------------------------- */
@@ -183,10 +184,11 @@ void swz_flow_add(struct swz_flows *flows, struct swz_flow_end from,
 struct swz_flow_end swz_flow_at_begin(const struct swz_flow_call *call);
 struct swz_flow_end swz_flow_at_end(const struct swz_flow_call *call);
 
-/* Of data that goes in at one side and comes out at the other, in its order:
- * what was sent and received, sorted by begin, that returned something above 0.
- * INITIAL units are there at first. Adds a flow for each pair of which it is
- * certain, or counts it; ONLY_WAITERS: only to calls that began earlier. */
+/* Matches data that goes in at one side and comes out at the other, in its
+ * order: what was sent and received, sorted by begin, that returned something
+ * above 0. INITIAL units are there at first. Adds a flow for each pair of which
+ * it is certain, or counts it; ONLY_WAITERS: only to calls that began earlier.
+ */
 void swz_flow_stream(struct swz_flows *flows, struct swz_flow_call **sent,
 		     size_t sent_count, struct swz_flow_call **received,
 		     size_t received_count, uint64_t initial, bool messages,

@@ -124,7 +124,7 @@ bool swz_abi_classify(Dwarf_Die *type, enum swz_abi_class halves[2])
 	return left;
 }
 
-/* Whether it copies, moves or destroys objects of the class in a way of its
+/* True if it copies, moves or destroys objects of the class in a way of its
  * own. */
 static bool is_special(Dwarf_Die *function, Dwarf_Die *of)
 {
@@ -579,7 +579,7 @@ static void keep_result(struct swz_placing *p, struct swz_value_part part,
 	p->kept++;
 }
 
-/* What the compiler has added. False: it is none of that. */
+/* Takes what the compiler has added. False: it is none of that. */
 static bool is_added(struct swz_placing *p, Dwarf_Die *argument, int tag)
 {
 	const char *name = dwarf_diename(argument);

@@ -37,7 +37,7 @@ bool swz_abi_by_address(Dwarf_Die *type);
  * arguments that a function does not need, and older ones do not say so; then
  * those behind it have moved. */
 
-/* Whether a register is another one than PARTS of the argument say. */
+/* True if a register is not the one that PARTS of the argument say. */
 bool swz_entry_differs(Dwarf_Die *function, Dwarf_Die *declared,
 		       const struct swz_value_part *parts, size_t count);
 
@@ -57,7 +57,7 @@ void swz_c_result(struct swz_placing *p, Dwarf_Die *type, bool by_address,
 
 /* --- Fortran ------------------------------------------------------------- */
 
-/* What gfortran passes: nearly all by the address, arrays of a shape that is
+/* gfortran passes nearly everything by its address, arrays of a shape that is
  * not known by that of a descriptor, and behind all arguments the lengths of
  * texts. The debug information has the types of what lies there. Whether it is
  * the address that is passed (no `value`), the location at the first

@@ -125,8 +125,8 @@ static void warn_no_symbols(const struct swz_catalog *catalog,
 		     reason);
 }
 
-/* Of a file without a build-id only its time says that it is another one. (It
- * says so, too, of one that was copied.) */
+/* A file without a build-id is told by its time alone. (A copy has another
+ * time, too.) */
 static bool has_changed(const struct swz_catalog *catalog,
 			const struct swz_catalog_module *module)
 {
@@ -573,7 +573,7 @@ static void cut_ending(char *name, const char *ending)
 		name[length - cut] = '\0';
 }
 
-/* Whether a function of libc with that symbol may wait: for time, a file, a
+/* True if the function of libc with that symbol may wait for time, a file, a
  * peer, a lock, a thread or a process. Nearly all of what such a call takes is
  * taken to be waiting; what of it the processor has run is not known. */
 static bool call_waits(const char *symbol)
@@ -840,9 +840,9 @@ static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
 	return *found;
 }
 
-/* Which of the profile's modules the address is in: CALLER's, a function of the
- * catalog, if it can be; that may have been loaded at several places, and
- * others at the same one. */
+/* Finds the module of the profile that the address is in: CALLER's, a function
+ * of the catalog, if it can be; that may have been loaded at several places,
+ * and others at the same one. */
 static uint32_t module_of_call(const struct swz_binding *binding,
 			       uint32_t caller, uint64_t address)
 {

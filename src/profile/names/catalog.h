@@ -150,7 +150,7 @@ void swz_catalog_match(struct swz_catalog *catalog,
 uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 			      uint32_t id);
 
-/* Whether the direct call before RETURN_ADDRESS in CALLER is of another known
+/* True if the direct call before RETURN_ADDRESS in CALLER is of another known
  * function than CALLEE, at whose entry that address was: that one, or one
  * further on, has ended in a jump to it. False where it is not known. */
 bool swz_binding_is_jump(struct swz_binding *binding, uint64_t return_address,

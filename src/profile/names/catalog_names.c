@@ -25,7 +25,7 @@
  * program that was built anew) the build-id's beginning. The versions of a
  * module in a comparison are one. */
 
-/* What the modules of a catalog are called where they are shown. */
+/* The names of a catalog's modules, as they are shown. */
 
 enum { SHOWN_ID_BYTES = 4 };
 
@@ -255,8 +255,8 @@ static void tell_apart(struct swz_catalog *catalog, struct swz_map *names,
 	free(name);
 }
 
-/* Of a function that has its name already. It also holds the one that was too
- * short for several, or the next overload would get that. */
+/* Claims the name that a function has already. It also holds the name that was
+ * too short for several, or the next overload would get that. */
 static void claim_names(struct swz_map *names,
 			const struct swz_catalog_function *function,
 			uint32_t index)

@@ -12,8 +12,8 @@
 struct Dwfl_Module;
 struct swz_debug_info;
 
-/* Of a module of libdwfl's, which must live as long. It is loaded with the
- * first question. */
+/* The debug information of a module of libdwfl's, which must live as long. The
+ * first question loads it. */
 struct swz_debug_info *swz_debug_info_open(struct Dwfl_Module *module);
 void swz_debug_info_close(struct swz_debug_info *info); /* NULL is fine */
 
@@ -36,8 +36,8 @@ struct swz_inline {
 struct swz_inline swz_debug_info_inline(struct swz_debug_info *info,
 					uint64_t address);
 
-/* Whether there is some that could not be decompressed; known after the first
- * question. */
+/* True if some of it could not be decompressed; known after the first question.
+ */
 bool swz_debug_info_lacks_sections(const struct swz_debug_info *info);
 
 /* The same of a module at once: it is loaded. */

@@ -312,8 +312,8 @@ uint32_t swz_signature_add_text(struct swz_signature_builder *b,
 	return (uint32_t)at;
 }
 
-/* What tells entries apart also where each unit has a file of its own (.dwo):
- * where they lie in memory. */
+/* The place in memory tells entries apart, also where each unit has a file of
+ * its own (.dwo). */
 static uint64_t key_of(const Dwarf_Die *die)
 {
 	return (uintptr_t)die->addr;

@@ -1,8 +1,8 @@
 #ifndef SWZ_PROFILE_NAMES_DWARF_TYPES_H
 #define SWZ_PROFILE_NAMES_DWARF_TYPES_H
 
-/* What debug information says of types (DWARF 5, chapter 5). Nothing here is
- * kept: entries are the caller's. */
+/* Types in debug information (DWARF 5, chapter 5). Nothing here is kept:
+ * entries are the caller's. */
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -26,7 +26,7 @@ Dwarf_Word swz_die_number(Dwarf_Die *die, unsigned name, Dwarf_Word otherwise);
 /* In bytes; 0: it is not known. */
 uint64_t swz_die_size(Dwarf_Die *type);
 
-/* Of tags: a struct, class or union; a reference. */
+/* True for the tags of a struct, class or union; of a reference. */
 bool swz_tag_is_class(int tag);
 bool swz_tag_is_reference(int tag);
 
@@ -34,7 +34,7 @@ bool swz_tag_is_reference(int tag);
  * elfutils 0.188 aborts for units of .dwo files.) */
 const char *swz_die_file(Dwarf_Die *die);
 
-/* Whether the type's name begins so. */
+/* True if the type's name begins so. */
 bool swz_die_is_named(Dwarf_Die *type, const char *begin);
 
 /* The member that PATH names, "a.b", also one of a base: where it lies, and its
@@ -45,7 +45,7 @@ bool swz_die_member(Dwarf_Die *of, const char *path, uint64_t *offset,
 /* The first template argument that is a type. */
 bool swz_die_template_type(Dwarf_Die *type, Dwarf_Die *argument);
 
-/* Of a Rust enum with data: what tells its variants. */
+/* Finds what tells the variants of a Rust enum with data. */
 bool swz_die_variant_part(Dwarf_Die *type, Dwarf_Die *part);
 
 /* The first bit of a bit-field of BITS, whose type is TYPE: since DWARF 4 from

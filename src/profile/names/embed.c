@@ -23,8 +23,8 @@ struct text {
 	struct swz_map places; /* (interned string, 0): where it is, from 1 */
 };
 
-/* Of one module and type. Texts are known by their place in TEXT, from 1, until
- * the chunk is made. */
+/* A chunk of one module and type. Texts are known by their place in TEXT, from
+ * 1, until it is made. */
 struct pending {
 	struct text text;
 	struct swz_symbol_record *symbols;

@@ -36,14 +36,14 @@ void swz_patterns_free(struct swz_patterns *patterns)
 	*patterns = (struct swz_patterns){0};
 }
 
-/* What the names that a function has match so far. */
+/* The rules that a function's names match so far. */
 struct found {
 	const struct swz_patterns *patterns;
 	bool *hits; /* NULL: it is enough to know */
 	bool wanted, excluded;
 };
 
-/* Whether more names could change what is known. */
+/* True if more names could change what is known. */
 static bool is_open(const struct found *found)
 {
 	return found->hits || (!found->excluded &&

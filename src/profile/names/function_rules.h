@@ -29,7 +29,7 @@ struct swz_patterns {
 void swz_patterns_add(struct swz_patterns *patterns, const char *pattern);
 void swz_patterns_free(struct swz_patterns *patterns);
 
-/* Whether they choose a function of the catalog, which has its name: one
+/* True if they choose a function of the catalog, which has its name: one
  * matches (or all have a !), and none with a ! does. If HITS is not NULL, it
  * has room for one per pattern, and those that match are set. */
 bool swz_patterns_match(const struct swz_patterns *patterns,
@@ -38,7 +38,7 @@ bool swz_patterns_match(const struct swz_patterns *patterns,
 
 /* --- rules of the configuration ------------------------------------------ */
 
-/* What the configuration says of the functions of a catalog. */
+/* The configuration's rules for the functions of a catalog. */
 
 struct swz_rules {
 	const struct swz_config_file *config;
@@ -56,12 +56,13 @@ void swz_rules_begin(struct swz_rules *rules,
 		     const struct swz_config_file *config);
 void swz_rules_free(struct swz_rules *rules);
 
-/* Of a function that has its name; NULL: nothing. RULES may be NULL. */
+/* The settings of a function that has its name; NULL: none. RULES may be NULL.
+ */
 const struct swz_settings *swz_rules_of(struct swz_rules *rules,
 					const struct swz_catalog *catalog,
 					uint32_t function);
 
-/* Whether names of source files have to be known. */
+/* True if the names of source files have to be known. */
 bool swz_rules_need_files(const struct swz_config_file *config);
 
 /* --- conditions on values ------------------------------------------------ */
@@ -71,11 +72,11 @@ bool swz_rules_need_files(const struct swz_config_file *config);
 
 enum swz_verdict { SWZ_FAILS = 0, SWZ_HOLDS = 1, SWZ_UNDECIDED = 2 };
 
-/* Of a value as a whole. What was not recorded whole may be undecided. */
+/* Decides by a value as a whole. A value that was cut may be undecided. */
 enum swz_verdict swz_value_decide(const struct swz_value *value,
 				  const struct swz_condition *condition);
 
-/* Of the argument that an SWZ_IF_ARGUMENT names, or of the result. */
+/* Decides by the argument that an SWZ_IF_ARGUMENT names, or by the result. */
 enum swz_verdict swz_values_decide(const struct swz_call_values *values,
 				   const struct swz_condition *condition);
 

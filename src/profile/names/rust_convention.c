@@ -214,7 +214,7 @@ static uint64_t align(uint64_t offset, uint64_t to)
 	return (offset + to - 1) & ~(to - 1);
 }
 
-/* Whether there is no more space than two scalars take. */
+/* True if there is no more space than two scalars take. */
 static bool is_pair(const struct swz_rust_scalar of[2], uint64_t size)
 {
 	uint64_t most = of[0].bytes > of[1].bytes ? of[0].bytes : of[1].bytes;

@@ -16,7 +16,7 @@ enum swz_rust_function {
 
 enum swz_rust_function swz_rust_function(Dwarf_Die *function);
 
-/* Whether both conventions pass the type alike: a number, a pointer, two words.
+/* True if both conventions pass the type alike: a number, a pointer, two words.
  */
 bool swz_rust_is_plain(Dwarf_Die *type);
 

@@ -246,7 +246,7 @@ static bool as_float(struct swz_value_check *check, size_t bytes, double number)
 	return true;
 }
 
-/* Of a number; false: another time. */
+/* Records it as a number; false: another time. */
 static bool as_number(const struct swz_signature_builder *b,
 		      const struct swz_value_type *type,
 		      const struct swz_condition *c,

@@ -32,7 +32,7 @@ struct swz_signature_builder {
 
 void swz_signature_builder_free(struct swz_signature_builder *builder);
 
-/* What is recorded besides of methods: the object. */
+/* What is recorded besides: of methods, the object. */
 struct swz_signature_wish {
 	bool object;
 	char *const *fields; /* of these alone, if there are any */

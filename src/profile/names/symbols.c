@@ -81,9 +81,9 @@ static int compare_lines(const void *left, const void *right)
 	return order ? order : compare(a->module, b->module);
 }
 
-/* Whether one of the symbols before the last of COUNT, at its address, has its
- * name. There are few at one address, unless somebody forged them: then it is
- * the last ones that are looked at. */
+/* True if a symbol before the last of COUNT, at its address, has its name, too.
+ * An address has few symbols, unless somebody forged them: then only the last
+ * ones are looked at. */
 static bool is_repeated(const struct swz_profile_symbol *symbols, size_t count,
 			const struct swz_profile_symbol *symbol)
 {
@@ -191,9 +191,9 @@ const struct swz_profile_line *swz_embedded_line(struct swz_embedded *embedded,
 
 /* --- demangling with bounded memory -------------------------------------- */
 
-/* What libiberty takes memory from is bounded here: what a symbol stands for
- * may be larger than any memory. Where it comes to that the name stays mangled,
- * and the few blocks that libiberty holds then are lost. */
+/* libiberty's memory is bounded here: a symbol may stand for a name that is
+ * larger than any memory. Where it comes to that the name stays mangled, and
+ * the few blocks that libiberty holds then are lost. */
 
 #define MOST_BYTES ((size_t)4 * SWZ_SHOWN_NAME_BYTES)
 
@@ -395,8 +395,8 @@ static enum swz_status report_path(struct swz_symbols *symbols,
 	return status;
 }
 
-/* What is not below the root may be at its own path, if it is known to be the
- * same file. */
+/* A module that is not below the root may be at its own path, if that is known
+ * to be the same file. */
 static enum swz_status report_module(struct swz_symbols *symbols)
 {
 	const struct swz_symbols_source *source = &symbols->source;

@@ -40,7 +40,7 @@ bool swz_embedded_is_empty(const struct swz_embedded *embedded);
 const char *const *swz_embedded_names(struct swz_embedded *embedded,
 				      uint64_t address, size_t *count);
 
-/* What is known of an address; NULL: nothing. */
+/* The line of an address; NULL: nothing is known. */
 const struct swz_profile_line *swz_embedded_line(struct swz_embedded *embedded,
 						 uint64_t address);
 
@@ -72,7 +72,7 @@ char *swz_demangle(const char *name, unsigned languages,
 
 struct swz_symbols;
 
-/* What is opened; all of it must live as long as the symbols. */
+/* The files that are opened; they must live as long as the symbols. */
 struct swz_symbols_source {
 	const char *path;
 	const uint8_t *build_id;
@@ -105,25 +105,25 @@ uint64_t swz_symbols_size(const struct swz_symbols *symbols, uint64_t address);
 const char *const *swz_symbols_names(const struct swz_symbols *symbols,
 				     uint64_t address, size_t *count);
 
-/* Whether the module defines a symbol of that name. */
+/* True if the module defines a symbol of that name. */
 bool swz_symbols_define(struct swz_symbols *symbols, const char *name);
 
-/* What the module's file has at the symbol of that name: SIZE bytes at most.
- * Returns how many; 0: it has no such symbol, or nothing there. */
+/* Reads what the module's file has at the symbol of that name: SIZE bytes at
+ * most. Returns how many; 0: it has no such symbol, or nothing there. */
 size_t swz_symbols_read(struct swz_symbols *symbols, const char *name,
 			void *into, size_t size);
 
-/* Whether no symbol table was found, neither in the module nor in a debug file
- * of it: only what it exports has names, and what was embedded. */
+/* True if no symbol table was found, neither in the module nor in its debug
+ * file: only what it exports has names, and what was embedded. */
 bool swz_symbols_are_stripped(const struct swz_symbols *symbols);
 
-/* What the module is written in: enum swz_languages. */
+/* The languages that the module is written in: enum swz_languages. */
 unsigned swz_symbols_languages(const struct swz_symbols *symbols);
 
 /* A copy of NAME without a symbol version (name@@VERSION), to be freed. */
 char *swz_symbol_without_version(const char *name);
 
-/* What tells static functions of the same name apart: the name of the source
+/* Static functions of the same name are told apart by the name of the source
  * file (NULL: it is not static, or not known) and, if that is not enough, how
  * many there are of that file at lower addresses. ADDRESS is a symbol's. */
 uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
@@ -133,12 +133,12 @@ uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
 struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 				   uint64_t address);
 
-/* Whether there is debug information that could not be decompressed; known
- * after the first question for a line. */
+/* True if some debug information could not be decompressed; known after the
+ * first question for a line. */
 bool swz_symbols_lack_sections(const struct swz_symbols *symbols);
 
-/* Whether the instruction before RETURN_ADDRESS is a direct call (e8): *target
- * is what it calls. */
+/* True if the instruction before RETURN_ADDRESS is a direct call (e8) of
+ * *target. */
 bool swz_symbols_calls(struct swz_symbols *symbols, uint64_t return_address,
 		       uint64_t *target);
 

@@ -129,7 +129,7 @@ void swz_place_part(struct swz_placing *p, struct swz_value_part part)
 	b->parts[b->part_count++] = part;
 }
 
-/* What is recorded of an object that PART leads to. */
+/* Places what is recorded of an object that PART leads to. */
 static void fill(struct swz_placing *p, struct swz_value_part *part,
 		 Dwarf_Die *type)
 {
@@ -238,7 +238,7 @@ void swz_place_object(struct swz_placing *p, struct swz_value_part part,
 	place_pointee(p, part, type, entered);
 }
 
-/* What a printer shows of an object that a pointer leads to. */
+/* Adds what a printer shows of an object that a pointer leads to. */
 static void add_printed(struct swz_placing *p, struct swz_value_part part,
 			Dwarf_Die *type)
 {
@@ -335,7 +335,7 @@ static bool begins_path(const char *path, const char *with)
 	       (!path[length] || path[length] == '.');
 }
 
-/* Whether a field, or one in it, is asked for. */
+/* True if a field, or one in it, is asked for. */
 static bool is_wished(const struct flattening *f, const char *path)
 {
 	size_t i;
@@ -347,7 +347,8 @@ static bool is_wished(const struct flattening *f, const char *path)
 	return !f->wish->field_count;
 }
 
-/* Of the C++ library: most of what is in them tells users nothing. */
+/* True for the C++ library's types: most of what is in them tells users
+ * nothing. */
 static bool is_of_library(Dwarf_Die *type)
 {
 	const char *file = swz_die_file(type);
@@ -443,7 +444,7 @@ static bool find_text(struct flattening *f, Dwarf_Die *type,
 		       SWZ_TYPE_STRING;
 }
 
-/* What is shown of it, where that is not itself: a printer's, or the size. */
+/* Takes what is shown in place of the object: a printer's text, or the size. */
 static void look_inside(struct flattening *f, Dwarf_Die *type,
 			struct swz_value_member *m, Dwarf_Die *shown,
 			bool *is_size)
@@ -510,7 +511,7 @@ static void add_leaf(struct flattening *f, struct swz_value_member m,
 	f->fields[f->count++] = m;
 }
 
-/* Whether its fields are shown in place of it. */
+/* True if its fields are shown in place of it. */
 static bool is_flattened(struct flattening *f, Dwarf_Die *type)
 {
 	int tag = dwarf_tag(type);

@@ -81,7 +81,8 @@ void swz_text_put_plain(struct swz_text *text, const char *s)
 
 /* --- members ------------------------------------------------------------- */
 
-/* What enums name: a number, a variant with data. NULL: it is not known. */
+/* The name in an enum: of a number, of a variant with data. NULL: it is not
+ * known. */
 
 static const char *value_member_name(const struct swz_value *value,
 				     const struct swz_value_type *type,
@@ -168,7 +169,8 @@ static void put_wide(struct swz_text *text, const uint8_t *bytes,
 	swz_text_add(text, at, (size_t)(digits + sizeof(digits) - at));
 }
 
-/* Of 4 bytes, of 8, or an x87 one: with as many digits as tell it apart. */
+/* Puts a number of 4 bytes, of 8, or an x87 one, with as many digits as tell it
+ * apart. */
 static void put_float(struct swz_text *text, const uint8_t *bytes, size_t size)
 {
 	char number[64];
@@ -264,7 +266,7 @@ static void put_string(struct swz_text *text, const struct swz_value_bytes *s)
 
 /* ------------------------------------------------------------------ types */
 
-/* What lies there: a function's name, or a place in a module. */
+/* Puts the name of what lies there: a function, or a place in a module. */
 static void put_address(struct swz_text *text, struct swz_binding *binding,
 			uint64_t address)
 {
@@ -388,7 +390,7 @@ static void put_bit_field(struct swz_text *text, const struct swz_value *value,
 		swz_text_put(text, "%" PRId64, (int64_t)number);
 }
 
-/* Of Rust: its fields are __0, __1, ... */
+/* True for a tuple of Rust: its fields are __0, __1, ... */
 static bool is_tuple(const struct swz_value *value,
 		     const struct swz_value_type *type)
 {
@@ -437,7 +439,7 @@ static bool has_parts(const struct swz_value_type *type)
 	       type->kind == SWZ_TYPE_VARIANT;
 }
 
-/* Of a struct in SIZE bytes. */
+/* Puts a field of a struct in SIZE bytes. */
 static void put_field(struct swz_text *text, struct swz_binding *binding,
 		      const struct swz_value *value,
 		      const struct swz_value_member *m, const uint8_t *bytes,
@@ -684,7 +686,7 @@ void swz_value_print(struct swz_text *text, struct swz_binding *binding,
 		  value->plain.size, 0);
 }
 
-/* What a null pointer leads to. */
+/* True if a null pointer leads to it. */
 static bool is_of_null(const struct swz_call_values *values, size_t i)
 {
 	const struct swz_value *value = &values->values[i];
@@ -749,7 +751,7 @@ const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
 
 /* --- results that tell of errors ----------------------------------------- */
 
-/* What a result says: a number, or that something went wrong. */
+/* The meaning of a result: a number, or that something went wrong. */
 
 const struct swz_value *swz_value_result(const struct swz_call_values *values)
 {

@@ -42,13 +42,13 @@ void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
 			 const struct swz_call_values *values,
 			 swz_print_object *object, void *context);
 
-/* Whether it is the object of a method (dump_this). */
+/* True if it is the object of a method (dump_this). */
 static inline bool swz_value_is_object(const struct swz_value *value)
 {
 	return value->pointed && value->type->flags & SWZ_TYPE_IS_OBJECT;
 }
 
-/* What a field of such an object is, one of VALUES; INDEX is less than the
+/* Reads a field of such an object, one of VALUES; INDEX is less than the
  * members of its type. Returns the field's name. */
 const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
 			     const struct swz_call_values *values,
@@ -57,8 +57,8 @@ const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
 /* The result among the values of a return; NULL: there is none. */
 const struct swz_value *swz_value_result(const struct swz_call_values *values);
 
-/* Whether a result says that something went wrong, as far as its type tells:
- * a negative number, -1, NULL, false, an error of an enum. */
+/* True if a result says that something went wrong, as far as its type tells: a
+ * negative number, -1, NULL, false, an error of an enum. */
 bool swz_value_is_exceptional(const struct swz_value *result);
 
 /* A whole number that the value is or stands for. False: it is none. */

@@ -320,9 +320,9 @@ void swz_foreign_answer(const struct swz_module *m)
 
 /* -------------------------------------------------------------- sanitizers */
 
-/* What the run-time libraries of compilers' sanitizers ask the program that
- * they are in. They look the functions up by name and take the first: the
- * program's own, if it has one, before ours.
+/* The run-time libraries of compilers' sanitizers ask the program that they are
+ * in. They look these functions up by name and take the first: the program's
+ * own, if it has one, before ours.
  *
  * AddressSanitizer's shared runtime refuses to start if it is not the first
  * library, for the sake of what may hide its own malloc and the like; we hide

@@ -216,7 +216,7 @@ static bool is_function(const struct swz_fde *fde)
 	       row.return_at_cfa_minus_8;
 }
 
-/* Which of them are pieces finish() finds out. */
+/* finish() finds out which of them are pieces. */
 static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 			 uint32_t count)
 {

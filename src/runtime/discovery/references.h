@@ -34,9 +34,9 @@ struct swz_references {
  * None of a file without a section table. */
 void swz_references_in_data(struct swz_references *references);
 
-/* Those that the functions from number `begin` to before `end` make, by direct
- * calls and by addresses relative to %rip, or in the GOT. May be called by
- * several threads at once. */
+/* Finds the references that the functions from number `begin` to before `end`
+ * make, by direct calls and by addresses relative to %rip, or in the GOT. May
+ * be called by several threads at once. */
 void swz_references_in_code(const struct swz_references *references,
 			    uint32_t begin, uint32_t end);
 
@@ -45,7 +45,7 @@ void swz_references_in_code(const struct swz_references *references,
 bool swz_references_may_count(const struct swz_references *references,
 			      uint64_t start, uint64_t end);
 
-/* Those of the code from `start` to before `end`. */
+/* The references of the code from `start` to before `end`. */
 void swz_references_between(const struct swz_references *references,
 			    uint64_t start, uint64_t end);
 

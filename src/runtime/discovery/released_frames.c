@@ -128,7 +128,7 @@ static void follow(struct registers *r, const struct swz_encoding *e,
 		forget(r, to);
 }
 
-/* Which registers for arguments point to what is below the stack pointer, as it
+/* The argument registers that point to what is below the stack pointer, as it
  * is at a call. */
 static unsigned handed_on(const struct registers *r)
 {
@@ -397,8 +397,7 @@ bool swz_frame_moves(const struct swz_row_scan *s, uint64_t pc,
 	       finds_frame_at(s, pc + e->operands_at, swz_encoding_reg(e));
 }
 
-/* Which of an instruction's operands are general registers, if they are
- * registers. */
+/* The general registers among an instruction's operands. */
 struct general {
 	bool reg;
 	bool rm;

@@ -25,8 +25,8 @@
 
 /* --- search of bytes ----------------------------------------------------- */
 
-/* Which of the places in 16 bytes are marked, in a block of the text as a
- * whole: since functions are aligned, these are few. */
+/* The places in 16 bytes that are marked, in a block of the text as a whole:
+ * since functions are aligned, these are few. */
 #define DIGEST_SHIFT 13
 
 struct swz_byte_digest {

@@ -46,7 +46,7 @@ void swz_symbol_match_note(void);
 bool swz_symbol_match_decides(enum swz_name_option option,
 			      swz_name_marks marks);
 
-/* Which pattern of the option, from 0, is the first that matches the name that
+/* The number of the option's first pattern, from 0, that matches the name that
  * was asked for last; -1: none does. */
 int swz_symbol_match_first(enum swz_name_option option);
 

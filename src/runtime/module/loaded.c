@@ -1,7 +1,7 @@
-/* What is loaded, found out without calling the dynamic linker: it may hold its
- * locks, and its functions are not async-signal-safe. Hooks ask in any thread,
- * and in signal handlers. So the table takes no lock: an entry is complete
- * before its state says that it is there, and none is ever moved. */
+/* The loaded modules are found without calling the dynamic linker: it may hold
+ * its locks, and its functions are not async-signal-safe. Hooks ask in any
+ * thread, and in signal handlers. So the table takes no lock: an entry is
+ * complete before its state says that it is there, and none is ever moved. */
 
 #include "runtime/module/loaded.h"
 

@@ -1,4 +1,4 @@
-/* What the profile says beside calls: functions' ids, names of code that was
+/* The profile says this beside calls: functions' ids, names of code that was
  * made at run time, names of spans, marks, and the title that the process gives
  * itself. */
 

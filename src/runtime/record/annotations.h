@@ -1,7 +1,7 @@
 #ifndef SWZ_RUNTIME_RECORD_ANNOTATIONS_H
 #define SWZ_RUNTIME_RECORD_ANNOTATIONS_H
 
-/* What the profile says beside calls: ids and names, spans, marks, titles. */
+/* Records beside calls: ids and names, spans, marks, titles. */
 
 #include <stdbool.h>
 #include <stddef.h>

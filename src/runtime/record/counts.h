@@ -14,7 +14,7 @@
  * if not. Signals must be blocked. False: there is no room. */
 bool swz_counts_begin(struct swz_thread *thread, uint64_t at_least);
 
-/* What the key of a function's edge is more than the call site. */
+/* The difference between the key of a function's edge and its call site. */
 uint64_t swz_count_factor_of(uint32_t id);
 
 /* The slot with this key, or NULL: in the latest table there is none. */

@@ -13,7 +13,7 @@
 #define LEAST_SCORE (-64)
 #define LONG_SCORE 8
 #define LONG_TICKS SWZ_LONG_TICKS
-/* Of so many timed calls of an edge, at most one is long by chance. */
+/* At most one in so many timed calls of an edge is long by chance. */
 #define STRAY_SHARE 1024u
 /* More than this part of the estimate is too much for one of them. */
 #define STRAY_PART 8

@@ -1,7 +1,7 @@
 #ifndef SWZ_RUNTIME_RECORD_SAMPLING_H
 #define SWZ_RUNTIME_RECORD_SAMPLING_H
 
-/* Which calls are timed, with --timing sampled. All are counted.
+/* Chooses the calls that are timed, with --timing sampled. All are counted.
  *
  * Each call edge has a weight: of its calls one in so many is timed on average,
  * and stands for them. At first it is 1; where calls are short it grows

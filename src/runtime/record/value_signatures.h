@@ -1,7 +1,7 @@
 #ifndef SWZ_RUNTIME_RECORD_VALUE_SIGNATURES_H
 #define SWZ_RUNTIME_RECORD_VALUE_SIGNATURES_H
 
-/* Which arguments and results are recorded, of which functions. */
+/* The arguments and results that are recorded, of which functions. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -33,7 +33,7 @@
  * guess. All are children that read nothing and whose output we read until it
  * ends or the time is over. */
 
-/* Which files packages have, where apt has been asked to keep that. */
+/* The lists of files in packages, where apt has been asked to keep them. */
 #define CONTENTS "/var/lib/apt/lists/*Contents-*"
 
 #define MOST_NS INT64_C(1000000000)
@@ -41,7 +41,7 @@
 /* With it apt-cache answers in some 30 ms, and otherwise in a second. */
 #define PACKAGE_CACHE "/var/cache/apt/pkgcache.bin"
 
-/* Of output; more is no answer to what we ask. */
+/* Most bytes of output; more is no answer to our questions. */
 enum { MOST_BYTES = 1 << 20 };
 
 struct answer {
@@ -399,7 +399,7 @@ struct swz_dump_shown {
 	int64_t self_ns, incl_ns;
 };
 
-/* Of a module. */
+/* A module's share. */
 struct share {
 	size_t rows, nameless;
 	int64_t self_ns, nameless_ns;
@@ -527,7 +527,7 @@ static char *hex(const struct swz_catalog_module *module)
 	return text;
 }
 
-/* Whether the file at the module's path is, to our knowledge, the one that was
+/* True if the file at the module's path is, to our knowledge, the one that was
  * profiled, on this machine. */
 static bool is_here(const struct swz_catalog_module *module,
 		    const struct swz_dump_options *options)
@@ -536,7 +536,7 @@ static bool is_here(const struct swz_catalog_module *module,
 	       swz_embedded_is_empty(&module->embedded);
 }
 
-/* What is to be done, as a sentence's beginning; to be freed. */
+/* The beginning of a sentence that says what to do; to be freed. */
 static char *first_help(const struct swz_dump_advice *advice,
 			const struct swz_catalog_module *module,
 			const char *build_id,
@@ -690,7 +690,7 @@ static char *interpreter_line(struct swz_catalog *catalog, uint32_t module,
 }
 
 /* The one in which most time was spent. */
-/* Whether scripts took time, as far as that can be told. */
+/* True if scripts took time, as far as that can be told. */
 static bool runs_scripts(const struct swz_dump_advice *advice,
 			 const struct swz_catalog *catalog, uint32_t module,
 			 const struct swz_interpreter *interpreter)

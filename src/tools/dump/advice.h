@@ -1,9 +1,9 @@
 #ifndef SWZ_TOOLS_DUMP_ADVICE_H
 #define SWZ_TOOLS_DUMP_ADVICE_H
 
-/* Which Debian package has the debug file of a module, as far as dpkg, apt-file
- * and apt-cache know: they are asked on this machine only, and for a second at
- * most. */
+/* Finds the Debian package that has the debug file of a module, by dpkg,
+ * apt-file and apt-cache. They are asked on this machine only, and for a second
+ * at most. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +33,8 @@ void swz_debug_packages_free(struct swz_debug_packages *packages);
 
 /* --- advice -------------------------------------------------------------- */
 
-/* What would make a report say more: the names of stripped modules, and the
- * mode that names the functions of scripts. */
+/* Advice that would make a report say more: the names of stripped modules, and
+ * the mode that names the functions of scripts. */
 
 struct swz_dump_advice {
 	struct swz_dump_shown *functions; /* by the catalog's index */

@@ -18,8 +18,8 @@
 
 /* --- what has become slower ---------------------------------------------- */
 
-/* What is new has no percentage: its time is in the total, as that outside of
- * all functions is. */
+/* A new function has no percentage: its time is in the total, as the time
+ * outside of all functions is. */
 
 /* --fail-above: whether a comparison is to fail. */
 
@@ -55,10 +55,10 @@ static char *describe(const char *name, const char *module,
 			 100 * (double)more / (double)old, more, noise);
 }
 
-/* Whether the total or a function's self time has become more by more than
+/* True if the total or a function's self time has grown by more than
  * options->fail_above percent, and by more than the noise, if that is known;
- * says so in one line. Of functions that filters of rows leave out, and then of
- * the total, nothing is asked. */
+ * says so in one line. Filters of rows leave functions out of this question,
+ * and then the total, too. */
 static bool dump_is_slower(const struct swz_section *section,
 			   const struct swz_dump_options *options)
 {
@@ -444,7 +444,7 @@ static void bind_compared(struct comparison *c)
 	match(c);
 }
 
-/* Whether the time that is asked for is there. */
+/* True if the time that is asked for is there. */
 static bool find_range(const struct comparison *c, struct run *run)
 {
 	struct swz_dump_options options = c->options;
@@ -478,7 +478,7 @@ static struct recorded recorded_as(const struct side *side)
 	return as;
 }
 
-/* What was recorded with other options differs by that. */
+/* Warns that profiles recorded with other options differ by that. */
 static void warn_recorded(const struct comparison *c)
 {
 	struct recorded old = recorded_as(&c->sides[OLD]);
@@ -598,7 +598,7 @@ static void pair_runs(struct side *side, const struct swz_dump_options *options)
 	side->count = kept;
 }
 
-/* What cannot be read is no run: it would seem to take no time. */
+/* A profile that cannot be read is no run: it would seem to take no time. */
 static void read_side(struct side *side, const struct swz_dump_options *options,
 		      char **arguments, size_t count)
 {
@@ -677,8 +677,8 @@ static void free_side(struct side *side)
 	free(side->runs);
 }
 
-/* Whether all is there that was asked for. A check that has not seen all must
- * not pass. */
+/* True if all is there that was asked for. A check that has not seen everything
+ * must not pass. */
 static bool is_complete(const struct comparison *c)
 {
 	return c->sides[NEW].count + c->sides[NEW].beside ==
@@ -704,7 +704,7 @@ static void check_kinds(const struct comparison *c)
 		}
 }
 
-/* Whether all runs have both. */
+/* True if all runs have both. */
 static bool is_joined(const struct side *side)
 {
 	for (size_t i = 0; i < side->count; i++)

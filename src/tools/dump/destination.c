@@ -66,7 +66,7 @@ static bool is_in_path(const char *word)
 	return false;
 }
 
-/* What the shell makes of a more complex command is its matter. */
+/* A more complex command is the shell's matter. */
 static bool is_there(const char *command)
 {
 	char *word = swz_duplicate(command);
@@ -93,7 +93,7 @@ static void pager_has_ended(int signal)
 	_exit(EXIT_SUCCESS);
 }
 
-/* What has come so far is shown until the user has seen it. */
+/* The pager shows what has come so far until the user has seen it. */
 static void end_pager(void)
 {
 	(void)fflush(stdout);
@@ -272,7 +272,7 @@ int swz_dump_end_output(struct swz_output *output, const char *path,
 	return EXIT_OK;
 }
 
-/* What the format has written is of no use. */
+/* Removes the output: a part of it is of no use. */
 static int give_up(struct swz_dump_target *target)
 {
 	swz_dump_complain("cannot write %s: %s", target->path,

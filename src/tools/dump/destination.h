@@ -1,7 +1,7 @@
 #ifndef SWZ_TOOLS_DUMP_DESTINATION_H
 #define SWZ_TOOLS_DUMP_DESTINATION_H
 
-/* What the program says about its work, on standard error. */
+/* Messages about the program's work, on standard error. */
 
 #include "util/output.h"
 #include "profile/formats/formats.h"
@@ -17,7 +17,7 @@ void swz_dump_complain(const char *format, ...)
 
 /* The file that is written. */
 
-/* Whether the output goes to standard output. */
+/* True if the output goes to standard output. */
 bool swz_dump_to_standard_output(const struct swz_dump_options *options);
 
 struct swz_dump_target {

@@ -42,8 +42,8 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-/* What the user has exported counts for a pipe, too: less shows it. 0: not
- * known. */
+/* The width that the user has exported counts for a pipe, too: less shows it.
+ * 0: not known. */
 static unsigned int exported_width(void)
 {
 	const char *columns = getenv("COLUMNS");
@@ -92,10 +92,10 @@ static struct swz_style terminal_style(enum swz_colour_when colour,
 
 /* --- options that exclude each other ------------------------------------- */
 
-/* What depends on the format is checked when all options are known, since -f
- * may come last. */
+/* Options that depend on the format are checked when all options are known,
+ * since -f may come last. */
 
-/* Which options go together; what does not ends the program. */
+/* Options that do not go together end the program. */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -358,8 +358,8 @@ static void check_times(const struct swz_dump_options *options)
 				   what);
 }
 
-/* What compresses its file itself is not called as if it did so in another way.
- */
+/* A format that compresses its file itself is not named as if it did so in
+ * another way. */
 static void check_name(const struct swz_dump_options *options)
 {
 	const struct swz_format *format = options->format;
@@ -560,7 +560,7 @@ static const char *not_empty(const char *as, const char *value,
 	return value;
 }
 
-/* Of an option that means nothing when it is given twice. */
+/* Refuses an option that means nothing when it is given twice. */
 static void once(const char *as, bool given, const char *value)
 {
 	if (given)

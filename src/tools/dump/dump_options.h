@@ -95,7 +95,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, char **argv);
 extern const struct swz_option_table swz_dump_option_table;
 void swz_dump_free_options(struct swz_dump_options *options);
 
-/* Whether a thread is one of those that are asked for. */
+/* True if the thread is asked for. */
 bool swz_dump_wants(const struct swz_dump_options *options,
 		    const struct swz_profile_thread *thread);
 
@@ -103,11 +103,11 @@ bool swz_dump_wants(const struct swz_dump_options *options,
 bool swz_dump_wants_process(const struct swz_dump_options *options,
 			    const struct swz_profile *profile);
 
-/* What of the options cannot be had of joined times (--times), or NULL. */
+/* The option that cannot be had of joined times (--times), or NULL. */
 const char *swz_dump_not_of_times(const struct swz_dump_options *options,
 				  bool one_run);
 
-/* Whether a part of the time is asked for. */
+/* True if a part of the time is asked for. */
 static inline bool swz_dump_has_range(const struct swz_dump_options *options)
 {
 	return options->from.given || options->to.given;

@@ -85,7 +85,7 @@ void swz_dump_mark_uncounted(struct swz_report *report,
 	}
 }
 
-/* Whether a function of one is one of the other. */
+/* True if a function of one is one of the other. */
 static bool is_of_one_program(const struct swz_dump_input *input,
 			      const struct swz_dump_input *samples)
 {
@@ -217,7 +217,7 @@ static void add_joined_thread(const struct threads *t,
 	swz_dump_free_result(&times);
 }
 
-/* Those that have not called what is hooked. */
+/* Adds threads that have not called what is hooked. */
 static void add_sampled_threads(const struct threads *t,
 				const struct swz_profile *process,
 				uint32_t samples)
@@ -283,8 +283,7 @@ static bool needs_threads(const struct swz_dump_options *options)
 	       options->columns_by != SWZ_BY_NOTHING;
 }
 
-/* Of other rows than threads and processes it does not matter whose they are.
- */
+/* Only for rows of threads and processes does it matter whose they are. */
 static void group(struct threads *t, const struct swz_section *section)
 {
 	const struct swz_dump_input *samples = t->samples;
@@ -339,7 +338,7 @@ static int64_t period_of(const struct swz_dump_input *samples)
 					: 1000000;
 }
 
-/* Of another run nothing is known. */
+/* Nothing is known of the costs in another run. */
 static struct swz_call_costs costs_of(const struct swz_dump_input *input,
 				      const struct swz_dump_input *samples)
 {

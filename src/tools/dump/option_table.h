@@ -1,7 +1,7 @@
 #ifndef SWZ_TOOLS_DUMP_OPTION_TABLE_H
 #define SWZ_TOOLS_DUMP_OPTION_TABLE_H
 
-/* Which options there are. */
+/* The options, and how their values are read. */
 
 #include "options/command_line.h"
 #include "tools/dump/dump_options.h"

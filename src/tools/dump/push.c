@@ -41,7 +41,7 @@ struct curl {
 	struct curl_slist *(*slist_append)(struct curl_slist *, const char *);
 };
 
-/* What is sent. */
+/* The request that is sent. */
 struct request {
 	char *url;
 	const char *content_type;
@@ -218,7 +218,7 @@ static void compress_body(struct request *request)
 	(void)deflateEnd(&zlib);
 }
 
-/* What the profiles are called: their service, or the program. */
+/* The profiles' name at the server: their service, or the program. */
 static const char *service_of(const struct swz_section *all)
 {
 	const char *service = swz_common_label(all, "service.name");

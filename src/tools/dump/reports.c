@@ -74,7 +74,7 @@ static void put_threads(char *text, size_t size,
 			 untraced->count, several);
 }
 
-/* Of what the formats that have values show. */
+/* Warns of values that the formats show. */
 static void warn_values(const struct swz_profile *profile,
 			const struct swz_dump_options *options)
 {
@@ -164,7 +164,7 @@ static uint64_t event_bytes(const struct swz_dump_input *input,
 	return bytes;
 }
 
-/* Of the time that is asked for: by how much of the whole it is. */
+/* The share of the whole that the chosen time is. */
 static double share_of_time(const struct swz_profile_thread *thread,
 			    const struct swz_dump_options *options)
 {

@@ -35,7 +35,7 @@ int swz_dump_serve_signatures(int count, char **arguments);
 
 /* --push URL: sends profiles to a server. */
 
-/* What the server at a URL takes: the format's name ("otlp", "pprof"). */
+/* The format that the server at a URL takes ("otlp", "pprof"). */
 const char *swz_push_format(const char *url);
 
 /* NULL, or what is wrong with the URL. */
@@ -70,9 +70,8 @@ int swz_dump_merge_into(const struct swz_dump_options *options);
 int swz_dump_profiles(struct swz_dump_input *input,
 		      const struct swz_dump_options *options);
 
-/* What is in the files, whether they are profiles or not. Returns an exit
- * status.
- */
+/* Lists what is in the files, whether they are profiles or not. Returns an exit
+ * status. */
 int swz_dump_files(const struct swz_dump_options *options);
 
 /* --- names put into profiles --------------------------------------------- */

@@ -1,7 +1,7 @@
 #ifndef SWZ_TOOLS_DUMP_RESULT_H
 #define SWZ_TOOLS_DUMP_RESULT_H
 
-/* What is made of one thread or of several, for a writer. */
+/* The result for a writer: made of one thread or of several. */
 
 #include "tools/dump/input.h"
 
@@ -26,7 +26,7 @@ void swz_dump_add_thread(struct swz_dump_result *result,
 void swz_dump_end_result(struct swz_dump_result *result);
 void swz_dump_free_result(struct swz_dump_result *result);
 
-/* What a report needs to know of functions. */
+/* The facts about functions that a report needs. */
 struct swz_catalog_options swz_dump_catalog_options(
 	const struct swz_dump_options *options);
 

@@ -35,8 +35,8 @@
 
 #define SECONDS_BETWEEN 30
 
-/* Of a run with -m both the counts and the samples have a sum each: that of the
- * samples is beside the other and called like it, with ".samples". */
+/* A run with -m both has a sum of its counts and one of its samples, which lies
+ * beside the other and is called like it, with ".samples". */
 struct merging {
 	const struct swz_dump_options *options;
 	const char *path;
@@ -214,7 +214,7 @@ static void add_file(struct merging *m, const char *path,
 	swz_profile_free(profile);
 }
 
-/* What it holds so far. */
+/* Reads the sum so far. */
 static bool read_target(struct merging *m)
 {
 	const char *path = m->path;

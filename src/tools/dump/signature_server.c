@@ -34,7 +34,7 @@
 
 /* --- signatures of a module ---------------------------------------------- */
 
-/* Of which functions what is recorded. */
+/* A choice of functions, and what is recorded of them. */
 struct swz_signature_choice {
 	char **patterns; /* --args; those with a ! take away */
 	int pattern_count;
@@ -86,7 +86,7 @@ static const char *linkage_name(Dwarf_Die *die)
 		       : NULL;
 }
 
-/* What a function may be called in a pattern. */
+/* The names of a function in a pattern. */
 struct names {
 	const char *of[3]; /* or NULL */
 	char qualified[512];
@@ -206,7 +206,7 @@ static void add_function(struct finding *f, Dwarf_Die *die)
 		add_checks(f, &settings);
 }
 
-/* What conditions look for among callers: by symbols, as that needs no debug
+/* Finds the callers that conditions name: by symbols, as that needs no debug
  * information. */
 static void find_marks(struct finding *f, Dwfl_Module *module)
 {

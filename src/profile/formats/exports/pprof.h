@@ -14,8 +14,8 @@ struct swz_pprof_label {
 
 #define SWZ_PPROF_MOST_LABELS 8
 
-/* Those that all processes of the section have in common. Returns how many.
- * Texts are the profiles'. */
+/* The labels that all processes of the section have in common. Returns how
+ * many. Texts are the profiles'. */
 size_t swz_pprof_labels(const struct swz_section *section,
 			struct swz_pprof_label *labels);
 

@@ -18,7 +18,7 @@
 
 /* --- what is shown ------------------------------------------------------- */
 
-/* Which functions and calls a picture of the call graph shows: a graph of
+/* Chooses the functions and calls of a picture of the call graph: a graph of
  * thousands is of no use, and cannot be drawn. In a comparison what counts is
  * the side on which a function takes more. */
 

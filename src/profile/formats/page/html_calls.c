@@ -18,7 +18,7 @@
 
 /* --- printed lines ------------------------------------------------------- */
 
-/* Which calls print lines, and what: functions that the configuration names
+/* Calls that print lines, and what: functions that the configuration names
  * (`prints`), and those of libc (swizzle-run --prints). */
 
 struct swz_printing {
@@ -451,8 +451,9 @@ static void put_moments(const struct swz_html_values *w)
 	swz_page_block_end(block);
 }
 
-/* Those of the section's thread, which has this NUMBER in the page. Bytes are
- * taken from *ROOM; when that is used up all that come later are left out. */
+/* Begins the values of the section's thread, which has this NUMBER in the page.
+ * Bytes are taken from *ROOM; when that is used up all that come later are left
+ * out. */
 static struct swz_html_values *html_values_begin(
 	FILE *stream, size_t number, uint64_t *room,
 	const struct swz_section *section)

@@ -17,7 +17,7 @@
 
 /* --- which rows there are ------------------------------------------------ */
 
-/* Which rows a table by a key has, and their order. Processes are sorted among
+/* The rows of a table by a key, and their order. Processes are sorted among
  * their brothers only: the table of processes is a tree. */
 
 static const char *const key_names[] = {

@@ -26,7 +26,7 @@ struct diff_row {
 	uint32_t function;
 };
 
-/* Which functions are in a table, and their order. */
+/* The functions in a table, and their order. */
 
 static int descending(uint64_t a, uint64_t b)
 {
@@ -152,7 +152,7 @@ static struct swz_row *select_rows(const struct swz_section *section,
 
 /* --- rows of a comparison ------------------------------------------------ */
 
-/* Which functions are in a table of a comparison, and their order. */
+/* The functions in a table of a comparison, and their order. */
 
 static int compare_changes(const void *left, const void *right, void *argument)
 {
