@@ -201,6 +201,7 @@ struct swz_code_file *swz_code_file_of(const struct swz_mapped_file *mapped)
 	file->own = swz_allocate(1, sizeof(*file->own));
 	file->path = swz_duplicate(mapped->path);
 	file->inode = mapped->inode;
+	file->pid = mapped->pid;
 	file->in_memory = strcmp(mapped->path, SWZ_VDSO) == 0;
 	file->own->tables.fd = -1;
 	if (!file->in_memory && mapped->path[0] == '/')
@@ -515,7 +516,8 @@ bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
 	if (!size || bytes.size != size)
 		return false;
 	fd = swz_mapped_file_open(
-		&(struct swz_mapped_file){.inode = file->inode,
+		&(struct swz_mapped_file){.pid = file->pid,
+					  .inode = file->inode,
 					  .path = file->path},
 		&st, &opened);
 	free(opened);

@@ -45,7 +45,7 @@ static bool wants_pauses(const struct swz_watch *watch)
 	if (n <= 0)
 		return false;
 	target[n] = '\0';
-	return swz_script_frames_known(target);
+	return swz_script_frames_known_in(watch->pid, target);
 }
 
 bool swz_engine_open(struct swz_watch *watch, const char **why_pause,

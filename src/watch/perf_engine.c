@@ -54,7 +54,8 @@ static void judge(struct swz_watch *watch, struct swz_image *image)
 	if (image->is_judged)
 		return;
 	image->is_judged = true;
-	if (!wants_pauses || !swz_script_frames_known_of(image) ||
+	if (!wants_pauses || !image->executable ||
+	    !swz_script_frames_known_in(image->pid, image->executable) ||
 	    !swz_pauses_permitted(image->pid))
 		return;
 	swz_pauses_begin(watch, image);

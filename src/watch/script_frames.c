@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/memory.h"
@@ -127,11 +128,17 @@ bool swz_script_frames_known(const char *program)
 	return is_known(&(struct swz_mapped_file){.path = program});
 }
 
-bool swz_script_frames_known_of(const struct swz_image *image)
+/* What the process runs may not be what has its path here. */
+bool swz_script_frames_known_in(int32_t pid, const char *program)
 {
-	return image->executable &&
-	       is_known(&(struct swz_mapped_file){.pid = image->pid,
-						  .path = image->executable});
+	char *path = swz_print("/proc/%d/exe", (int)pid);
+	struct swz_mapped_file mapped = {.pid = pid, .path = program};
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		mapped.inode = st.st_ino;
+	free(path);
+	return is_known(&mapped);
 }
 
 /* Whether code begins with a frame that is made already: it is no function, but

@@ -19,8 +19,8 @@ struct swz_script_stack {
 /* Whether the program is an interpreter whose frames can be read. One that has
  * it for extensions (gdb, vim) is none. */
 bool swz_script_frames_known(const char *program);
-/* The same, of what an image runs. */
-bool swz_script_frames_known_of(const struct swz_image *image);
+/* The same, of what a process runs, by the path that it has for that. */
+bool swz_script_frames_known_in(int32_t pid, const char *program);
 
 /* Reads the stack of a thread that stands still. Returns NULL if the process
  * has no such interpreter; valid until the next call. */

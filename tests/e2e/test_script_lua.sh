@@ -189,3 +189,36 @@ if cc -O2 -I/usr/include/lua5.4 -o host host.c -llua5.4 2>err; then
 else
 	echo 'not tested: a program that has Lua as a library, without liblua5.4-dev'
 fi
+
+# The interpreter lies where only its own process sees it.
+cat >busy.lua <<'END'
+local function hidden()
+	local last, s = os.clock() + 1, 0
+	while os.clock() < last do s = s + 1 end
+end
+hidden()
+END
+mkdir apart
+cat >in_container.sh <<'END'
+mount -t tmpfs none apart && cp "$(command -v lua5.4)" busy.lua apart && cd apart && exec ./lua5.4 busy.lua
+END
+for options in -m -rm; do
+	unshare $options mount -t tmpfs none apart 2>/dev/null && break
+	options=
+done
+
+it 'in a container'
+if [ "$options" ]; then
+	"$RUN" -q -m sample -o tree/ unshare $options sh in_container.sh || fail "exit status $?"
+	"$DUMP" -q -f csv --script -o - tree >rows
+	assert_matches rows ',hidden,busy[.]lua,'
+	unshare $options sh in_container.sh &
+	program=$!
+	wait_until grep -q apart/lua5.4 "/proc/$program/maps" || fail 'it does not run'
+	SWIZZLE_SUMMARY=1 "$RUN" -m sample -p "$program" -o profile 2>err
+	assert_matches err '^swizzle: sampling by pauses .*script.s functions$'
+	"$DUMP" -q -f csv --script -o - profile >rows
+	assert_matches rows ',hidden,busy[.]lua,'
+else
+	echo 'not tested: a container, without the right to mount'
+fi
