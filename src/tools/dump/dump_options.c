@@ -351,7 +351,8 @@ static void check_times(const struct swz_dump_options *options)
 	if (!what)
 		return;
 	if (!options->format->section && what == options->format->name)
-		swz_dump_complain("the format %s has no use for --times", what);
+		swz_dump_bad_usage("the format %s has no use for --times",
+				   what);
 	else
 		swz_dump_bad_usage("--times has no use for %s: only sums over "
 				   "all threads are known of both runs",
