@@ -20,8 +20,7 @@
 /* How long a borrowed thread may take. */
 #define SWZ_BORROW_RETURN_NS UINT64_C(30000000000)
 
-/* Address of swz_stub_resume in the gap. */
-static inline uint64_t swz_borrow_resume(const struct swz_borrower *b)
+uint64_t swz_borrow_resume(const struct swz_borrower *b)
 {
 	return b->gap + (uint64_t)(swz_stub_resume - swz_stub_call);
 }
@@ -462,14 +461,38 @@ static uint64_t gap_in(const struct swz_target *t,
 	return m->end - bytes;
 }
 
+uint64_t swz_borrow_find_gap(const struct swz_target *t)
+{
+	size_t bytes = (size_t)(swz_stub_call_end - swz_stub_call);
+	uint64_t gap = 0;
+
+	for (size_t i = 0; i < t->mapping_count && !gap; i++)
+		gap = gap_in(t, &t->mappings[i], bytes);
+	return gap;
+}
+
+bool swz_borrow_fill_gap(const struct swz_target *t, uint64_t gap)
+{
+	size_t bytes = (size_t)(swz_stub_call_end - swz_stub_call);
+	uint8_t there[GAP_MOST];
+
+	if (!swz_target_read(t, gap, there, bytes))
+		return false;
+	if (memcmp(there, swz_stub_call, bytes) == 0)
+		return true;
+	for (size_t i = 0; i < bytes; i++)
+		if (there[i])
+			return false;
+	return swz_target_write(t, gap, swz_stub_call, bytes);
+}
+
 static bool find_gap(struct swz_borrower *b)
 {
 	const struct swz_target *t = b->target;
 	size_t bytes = (size_t)(swz_stub_call_end - swz_stub_call);
 	uint8_t there[GAP_MOST];
 
-	for (size_t i = 0; i < t->mapping_count && !b->gap; i++)
-		b->gap = gap_in(t, &t->mappings[i], bytes);
+	b->gap = swz_borrow_find_gap(t);
 	/* (a thread may still resume its call there) */
 	if (b->gap && swz_target_read(t, b->gap, there, bytes) &&
 	    memcmp(there, swz_stub_call, bytes) == 0)
@@ -507,8 +530,10 @@ static bool is_executed(const struct swz_borrower *b,
 	for (size_t i = 0; i < stop->count && !search.found; i++) {
 		const struct swz_stopped *t = &stop->threads[i];
 
-		/* (what resumes a call goes on there, too) */
+		/* (what resumes a call goes on there, too; and the stop may
+		 * have led it there) */
 		if (look_for_place(&search, t->registers.rip) &&
+		    (!t->resumes || look_for_place(&search, t->again.rip)) &&
 		    look_for_place(&search, swz_stop_origin(stop, t).rip))
 			swz_interrupted_each(b->target, &t->registers,
 					     look_for_place, &search);

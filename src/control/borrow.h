@@ -43,6 +43,16 @@ struct swz_borrower {
  * attach. False: *problem says why. */
 bool swz_borrow_begin(struct swz_borrower *borrower, uint64_t region);
 
+/* A gap in the target's code, of which the mappings have been read; 0: there is
+ * none. */
+uint64_t swz_borrow_find_gap(const struct swz_target *target);
+/* Puts swz_stub_call there, unless it is there. False: there is something else.
+ */
+bool swz_borrow_fill_gap(const struct swz_target *target, uint64_t gap);
+
+/* Address of swz_stub_resume in the gap. */
+uint64_t swz_borrow_resume(const struct swz_borrower *borrower);
+
 /* Calls a function with up to four arguments. SAFE: on a thread that is nowhere
  * near the dynamic linker, malloc or a signal handler. False: there was none,
  * or it has not come back; *problem says so. */

@@ -19,6 +19,7 @@
 #include "base/syscall.h"
 #include "control/attach_run.h"
 #include "control/check_machine.h"
+#include "control/pause_calls.h"
 #include "launch/library.h"
 #include "launch/program.h"
 #include "launch/run_options.h"
@@ -417,6 +418,7 @@ int main(int argc, char **argv)
 	if (argc < 1)
 		return SWZ_WRONG_USAGE;
 	swz_keep_standard_descriptors(O_CLOEXEC); /* closed for the program */
+	swz_pause_calls_mend();
 	given = copy_environment();
 	program = swz_options_read(argv);
 	if (swz_options_check_is_wanted())

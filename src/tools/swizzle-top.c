@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/pause_calls.h"
 #include "launch/program.h"
 #include "options/command_line.h"
 #include "top/screen.h"
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
 	if (argc < 1)
 		return 2;
 	swz_keep_standard_descriptors(O_CLOEXEC);
+	swz_pause_calls_mend();
 	options = swz_top_options_read(argv);
 	if (!options.batch)
 		problem = swz_terminal_open(&terminal,

@@ -85,4 +85,6 @@ void swz_engine_run(struct swz_watch *watch)
 		swz_perf_engine_run(watch);
 	else
 		swz_pause_engine_run(watch);
+	if (swz_pause_calls)
+		swz_pause_calls->end();
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/user.h>
 
 #include "launch/sampling.h"
 #include "watch/tasks.h"
@@ -12,17 +13,33 @@
 /* A second; more pauses are not to be had. */
 #define SWZ_MOST_PAUSES 1000u
 
+/* What becomes of a system call that a pause cuts short. Without it calls that
+ * did nothing yet are made again, and a part stays a part. */
+struct swz_pause_calls {
+	/* True if the thread must get other registers (*AGAIN). */
+	bool (*resume)(int32_t pid, int32_t tid,
+		       const struct user_regs_struct *now,
+		       struct user_regs_struct *again);
+	/* The thread's own registers, where it makes the rest of a call. */
+	struct user_regs_struct (*origin)(int32_t pid, int32_t tid,
+					  const struct user_regs_struct *now);
+	void (*end)(void);
+};
+
+/* NULL, or set before an engine is opened. */
+extern const struct swz_pause_calls *swz_pause_calls;
+
 struct swz_watch {
 	const struct swz_sampling *options;
 	struct swz_sample_run run;
 	struct swz_tasks tasks;
-	int32_t pid;     /* of the first process */
-	bool launched;   /* it has not executed its program yet */
+	int32_t pid;      /* of the first process */
+	bool launched;    /* it has not executed its program yet */
 	bool is_launcher; /* the same, for who gets no pauses: swizzle-run is
 			   * no part of the run, and waits for helpers */
-	int pidfd;       /* of it */
-	int stop;        /* readable: the user wants it to end; or -1 */
-	uint64_t end_ns; /* CLOCK_MONOTONIC; UINT64_MAX: never */
+	int pidfd;        /* of it */
+	int stop;         /* readable: the user wants it to end; or -1 */
+	uint64_t end_ns;  /* CLOCK_MONOTONIC; UINT64_MAX: never */
 	void (*root_ended)(struct swz_watch *watch);
 	/* Called between samples, every 20 ms or so; NULL: nobody wants it. */
 	void (*between)(struct swz_watch *watch);

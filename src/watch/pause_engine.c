@@ -139,6 +139,31 @@ static void stack_copy(int32_t tid, uint64_t sp, uint64_t thread_pointer,
 		stack->read = read_outermost;
 }
 
+/* --- system calls -------------------------------------------------------- */
+
+const struct swz_pause_calls *swz_pause_calls;
+
+/* True if the call that the thread has left for the stop goes on with other
+ * registers. */
+static bool call_goes_on(const struct swz_task *task,
+			 const struct user_regs_struct *r,
+			 struct user_regs_struct *again)
+{
+	if ((int64_t)r->orig_rax < 0)
+		return false;
+	return swz_pause_calls ? swz_pause_calls->resume(task->image->pid,
+							 task->tid, r, again)
+			       : swz_call_anew(r, again);
+}
+
+static struct user_regs_struct own_registers(const struct swz_task *task,
+					     const struct user_regs_struct *r)
+{
+	return swz_pause_calls
+		       ? swz_pause_calls->origin(task->image->pid, task->tid, r)
+		       : *r;
+}
+
 /* --- threads that wait --------------------------------------------------- */
 
 /* The kernel tells where a thread waits: its stack pointer and the instruction
@@ -165,11 +190,21 @@ static void note_queued(const struct swz_task *task)
 	thread->queued_ns = turns.queued_ns - thread->queued_from_ns;
 }
 
+static bool waits_there(const struct swz_task *task,
+			const struct swz_registers *registers)
+{
+	uint64_t ip, sp;
+
+	return swz_proc_task_waits(task->image->pid, task->tid, &ip, &sp) &&
+	       sp == registers->sp && ip == registers->ip;
+}
+
 static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 			uint64_t now)
 {
 	struct swz_registers registers = {0}, again = {0};
 	struct swz_hit hit = {.waiting = true, .time_ns = now};
+	struct user_regs_struct there = {0};
 	struct swz_stack stack;
 	int32_t pid = task->image->pid;
 
@@ -180,6 +215,12 @@ static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 	}
 	if (!task->thread->queue_known)
 		note_queued(task);
+	there.rip = registers.ip;
+	there.rsp = registers.sp;
+	there = own_registers(task, &there);
+	again = registers;
+	registers.ip = there.rip;
+	registers.sp = there.rsp;
 	/* (where threads that run are named, too) */
 	if (watch->run.engine == SWZ_ENGINE_PAUSE ||
 	    task->image->pause_period_ns)
@@ -190,9 +231,7 @@ static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 						    .tid = task->tid});
 	stack_copy(task->tid, registers.sp, 0, watch->run.stack_bytes, &stack);
 	/* it has gone on meanwhile: what was read is not of one moment */
-	if (hit.script &&
-	    (!swz_proc_task_waits(pid, task->tid, &again.ip, &again.sp) ||
-	     again.sp != registers.sp || again.ip != registers.ip))
+	if (hit.script && !waits_there(task, &again))
 		return;
 	swz_image_add(task->image, task->thread, &registers, &stack, &hit);
 }
@@ -507,26 +546,27 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 	struct swz_hit hit = {.time_ns = swz_watch_now()};
 	struct swz_stack stack;
 	struct swz_registers registers;
-	struct user_regs_struct r, again;
+	struct user_regs_struct r, own, again;
 	bool good = ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
 	bool counts = false;
 
 	if (good) {
 		hit.in_kernel = (int64_t)r.orig_rax >= 0;
 		counts = know_time(watch, task, hit.time_ns, hit.in_kernel);
-		fill_registers(&registers, &r);
-		stack_copy(task->tid, r.rsp, r.fs_base, watch->run.stack_bytes,
-			   &stack);
+		own = own_registers(task, &r);
+		fill_registers(&registers, &own);
+		stack_copy(task->tid, own.rsp, r.fs_base,
+			   watch->run.stack_bytes, &stack);
 		hit.script = swz_script_frames_read(
 			task->image, &(struct swz_script_thread){
 					     .thread_pointer = r.fs_base,
-					     .stack_start = r.rsp,
+					     .stack_start = own.rsp,
 					     .pid = task->image->pid,
 					     .tid = task->tid,
 					     .loop_register = r.r15,
 					     .registers = registers.general,
 					     .register_count = SWZ_REGISTERS});
-		if (swz_call_anew(&r, &again))
+		if (call_goes_on(task, &r, &again))
 			(void)ptrace(PTRACE_SETREGS, task->tid, NULL, &again);
 	}
 	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);

@@ -52,4 +52,41 @@ for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 end_rows
 
+# A writer that runs now and then, as its reader makes room: it is stopped in the midst of its write.
+cat >writer.py <<'END'
+import os, threading, time
+
+read_end, write_end = os.pipe()
+data = bytes(200000)
+
+def read():
+    while os.read(read_end, 4096):
+        time.sleep(0.0002)
+
+threading.Thread(target=read).start()
+print('ready', flush=True)
+writes = short = 0
+while writes < 20 or not os.path.exists('stop'):
+    writes += 1
+    short += os.write(write_end, data) != len(data)
+os.close(write_end)
+print('short', short)
+END
+
+if command -v python3 >/dev/null; then
+	it 'a long write, sampled by pauses'
+	python3 writer.py >written &
+	program=$!
+	wait_until grep -qx ready written
+	for round in 1 2; do
+		capture "$RUN" -q -m sample --engine pause -r 1000 -p $program --for 2s \
+			-o "samples.$round"
+		assert_status 0
+	done
+	: >stop
+	wait $program
+	assert_eq 0 $? "the program's exit status"
+	assert_contains written 'short 0'
+fi
+
 finish
