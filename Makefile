@@ -86,7 +86,7 @@ SO_LDFLAGS := -shared -nostartfiles -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z
 	      -Wl,--no-undefined -Wl,--build-id -Wl,-soname,libswizzle.so \
 	      $(SWZ_LDSCRIPT:%=-Wl,-T,%)
 
-OFFLINE_LIBS = $(DW_LIBS) $(IBERTY_LIBS) $(ZSTD_LIBS) $(Z_LIBS) \
+OFFLINE_LIBS = $(CAPSTONE_A) $(DW_LIBS) $(IBERTY_LIBS) $(ZSTD_LIBS) $(Z_LIBS) \
 	       $(SQLITE_LIBS) -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	    -fno-omit-frame-pointer -O1

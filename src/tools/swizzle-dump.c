@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	} else if ((swz_dump_has_range(&options) || options.at.given) &&
 		   !swz_dump_find_range(&input, &options)) {
 		status = EXIT_USAGE;
-	} else if (options.format->events &&
+	} else if (options.format->events && !options.format->of_code &&
 		   !swz_dump_shows_samples(&input, &options) &&
 		   (!options.format->section ||
 		    swz_event_limits_any(&options.limits)) &&

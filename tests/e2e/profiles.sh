@@ -6,8 +6,8 @@
 need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
 
 # The names are the first words of the list; those that show events are for
-# traces only.
-FORMATS=$("$DUMP" -f help | awk "!/ a trace's events/ && !/^samples /"' { print $1 }')
+# traces only, samples one by one for samples, and code for what has a file.
+FORMATS=$("$DUMP" -f help | awk "!/ a trace's events|^(samples|asm) /"' { print $1 }')
 
 need_targets() { # NAME...: skips the test where `make tests` was not run
 	local name

@@ -98,7 +98,7 @@ it 'files that have no such samples'
 capture "$DUMP" -f samples -o - calls
 assert_refused 1 'no samples with times'
 capture "$DUMP" -f table --from 0 calls
-assert_refused 2 'neither a trace'
+assert_refused 2 'not a trace'
 capture "$DUMP" -f calls profile
 assert_refused 1 'not a trace'
 capture "$DUMP" -f calls --at 0.1 profile

@@ -1,3 +1,4 @@
+/* build: -g */
 /* Three stages, one after the other: first() runs, rests() waits, second()
  * runs. Then a recursion of 2,000 frames runs: deep(). With an argument, only
  * that. */
@@ -9,7 +10,7 @@
 
 static volatile unsigned sink;
 
-static int64_t spent_ns(void)
+NOINLINE int64_t spent_ns(void)
 {
 	struct timespec now;
 

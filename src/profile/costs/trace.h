@@ -83,6 +83,7 @@ void swz_event_choice_free(struct swz_event_choice *choice);
 	"samples: from the first of a function to the next without it"
 
 struct swz_calls_options;
+struct swz_assembly_options;
 struct swz_trace {
 	const struct swz_catalog *catalog; /* resolved */
 	struct swz_binding *bindings;      /* one for each process */
@@ -90,8 +91,9 @@ struct swz_trace {
 	const struct swz_thread_choice *threads;
 	struct swz_range range;
 	uint64_t origin; /* ticks at time 0: the first process's start */
-	const struct swz_calls_options *calls; /* of -f calls */
-	const struct swz_rings_options *rings; /* of -f rings */
+	const struct swz_calls_options *calls;       /* of -f calls */
+	const struct swz_rings_options *rings;       /* of -f rings */
+	const struct swz_assembly_options *assembly; /* of -f asm */
 	char *failure; /* set by the format: why what it has written is worth
 			* nothing; to be freed. NULL: nothing is known */
 	const struct swz_flows *flows; /* between the processes; NULL:

@@ -9,6 +9,7 @@
 #include "profile/formats/calls/rings.h"
 #include "profile/formats/calls/sample_list.h"
 #include "profile/formats/common/writers.h"
+#include "profile/formats/tables/assembly.h"
 #include "profile/formats/tables/by.h"
 #include "profile/formats/tables/raw.h"
 
@@ -274,6 +275,14 @@ static const struct swz_format formats[] = {
 		.event_bytes = 80,
 		.fewer_events = true,
 		.events = swz_write_chrome,
+	},
+	{
+		.name = "asm",
+		.description = "a function's instructions with samples, calls, "
+			       "source lines and jumps",
+		.takes = SWZ_FOR_TERMINALS,
+		.of_code = true,
+		.events = swz_write_assembly,
 	},
 	{
 		.name = "archive",

@@ -73,6 +73,7 @@ struct swz_format {
 	bool fewer_events; /* -t, -D and --sample-events are seen to before */
 	bool of_samples;   /* samples with times will do, too ... */
 	bool samples_only; /* ... or are all that it shows */
+	bool of_code;      /* any profile will do: it shows functions' code */
 	bool reads_twice;  /* the events */
 	void (*events)(FILE *stream, struct swz_trace *trace);
 	/* With --file-per-invocation; NULL: there is none. */

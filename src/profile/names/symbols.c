@@ -717,6 +717,16 @@ size_t swz_symbols_read(struct swz_symbols *symbols, const char *name,
 	return 0;
 }
 
+size_t swz_symbols_code(struct swz_symbols *symbols, uint64_t address,
+			void *into, size_t size)
+{
+	GElf_Addr bias;
+	Elf *elf = symbols->module ? dwfl_module_getelf(symbols->module, &bias)
+				   : NULL;
+
+	return elf ? read_at(elf, address, into, size) : 0;
+}
+
 bool swz_symbols_are_stripped(const struct swz_symbols *symbols)
 {
 	return !symbols->has_locals;

@@ -113,6 +113,11 @@ bool swz_symbols_define(struct swz_symbols *symbols, const char *name);
 size_t swz_symbols_read(struct swz_symbols *symbols, const char *name,
 			void *into, size_t size);
 
+/* What the module's file has at an address: SIZE bytes at most. Returns how
+ * many; 0: there is nothing, or no file. */
+size_t swz_symbols_code(struct swz_symbols *symbols, uint64_t address,
+			void *into, size_t size);
+
 /* True if no symbol table was found, neither in the module nor in its debug
  * file: only what it exports has names, and what was embedded. */
 bool swz_symbols_are_stripped(const struct swz_symbols *symbols);

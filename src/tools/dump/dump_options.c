@@ -376,6 +376,20 @@ static void check_name(const struct swz_dump_options *options)
 			   strrchr(options->output, '.'));
 }
 
+/* -f asm FUNCTION: the first word, if it is no file. */
+static void take_function(struct swz_dump_options *options)
+{
+	size_t i;
+
+	if (!options->argument_count ||
+	    access(options->arguments[0], F_OK) == 0)
+		return;
+	swz_patterns_add(&options->view.only, options->arguments[0]);
+	options->argument_count--;
+	for (i = 0; i < options->argument_count; i++)
+		options->arguments[i] = options->arguments[i + 1];
+}
+
 /* All are known, the format too. */
 static void dump_check_options(struct swz_dump_options *options)
 {
@@ -409,6 +423,8 @@ static void dump_check_options(struct swz_dump_options *options)
 	const struct swz_format *format = options->format;
 	size_t i;
 
+	if (format->of_code)
+		take_function(options);
 	for (i = 0; i < COUNT(names); i++)
 		if (options->given & ~takes(options) & names[i].bit)
 			others_take(options, names[i].option, names[i].bit);
@@ -423,6 +439,8 @@ static void dump_check_options(struct swz_dump_options *options)
 	}
 	if (options->calls.apart)
 		check_apart(options);
+	if (options->syntax && !format->of_code)
+		not_taken(options, "--syntax");
 	if (options->output)
 		check_name(options);
 	if (options->since)
@@ -747,6 +765,10 @@ static void take_option(void *context, const struct swz_option *option,
 		break;
 	case OPTION_RING_CLOCK:
 		options->rings.clock = swz_dump_parse_clock(as, value);
+		break;
+	case OPTION_SYNTAX:
+		options->syntax = value;
+		options->assembly.intel = swz_dump_parse_syntax(as, value);
 		break;
 	case OPTION_RING_PATHS:
 		options->rings.paths = swz_dump_parse_paths(as, value);

@@ -11,6 +11,7 @@
 #include "profile/file/inputs.h"
 #include "profile/formats/calls/calls.h"
 #include "profile/formats/calls/rings.h"
+#include "profile/formats/tables/assembly.h"
 #include "profile/formats/formats.h"
 #include "profile/formats/tables/by.h"
 #include "profile/names/debug_info.h"
@@ -49,11 +50,13 @@ struct swz_dump_options {
 	struct swz_event_limits limits;  /* of what is written of a trace */
 	struct swz_calls_options calls; /* of those; style, rows, ticks later */
 	struct swz_rings_options rings; /* rows later */
-	const char *output;             /* NULL: the format's default */
-	enum swz_group_key by;          /* --by; SWZ_BY_NOTHING: functions */
-	enum swz_group_key columns_by;  /* its second key, or SWZ_BY_NOTHING */
-	bool imbalance;                 /* --by rank */
-	char **arguments;               /* files and directories */
+	struct swz_assembly_options assembly;
+	const char *syntax;            /* of -f asm, if it was given */
+	const char *output;            /* NULL: the format's default */
+	enum swz_group_key by;         /* --by; SWZ_BY_NOTHING: functions */
+	enum swz_group_key columns_by; /* its second key, or SWZ_BY_NOTHING */
+	bool imbalance;                /* --by rank */
+	char **arguments;              /* files and directories */
 	size_t argument_count;
 	char **old; /* the same of what they are compared with; NULL: nothing */
 	size_t old_count;

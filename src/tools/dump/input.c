@@ -160,6 +160,17 @@ bool swz_dump_is_pair(const struct swz_dump_input *samples,
 
 /* A range of time, and what shows samples by themselves, is of the other half
  * alone where calls have no times of their own: it takes their place. */
+/* Both halves, as one has the calls and the other one the samples. */
+static void take_both(struct swz_dump_input *input)
+{
+	for (size_t i = 0; i < input->sample_count; i++) {
+		swz_grow(&input->profiles, &input->capacity, input->count,
+			 sizeof(void *));
+		input->profiles[input->count++] = input->samples[i];
+	}
+	input->sample_count = 0;
+}
+
 static bool take_samples(struct swz_dump_input *input,
 			 const struct swz_dump_options *options)
 {
@@ -194,6 +205,8 @@ void swz_dump_find_pairs(struct swz_dump_input *input,
 
 	if (!options->own_times)
 		swz_dump_find_beside(input);
+	if (options->format->of_code)
+		take_both(input);
 	if (take_samples(input, options) || !input->sample_count ||
 	    options->own_times || options->quiet)
 		return;

@@ -149,6 +149,18 @@ enum swz_rings_paths swz_dump_parse_paths(const char *as, const char *name)
 						name);
 }
 
+static const char *syntax_at(size_t index)
+{
+	static const char *const syntaxes[] = {"att", "intel"};
+
+	return index < COUNT(syntaxes) ? syntaxes[index] : NULL;
+}
+
+bool swz_dump_parse_syntax(const char *as, const char *name)
+{
+	return parse_word(syntax_at, as, "syntax", name) == 1;
+}
+
 /* In the order of enum swz_colour_when. */
 static const char *colour_at(size_t index)
 {
@@ -479,6 +491,11 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "rings: colour by the callees (default) or by the "
 		 "arguments of a call",
 	 .brief = "rings: what makes the colours"},
+	{.name = "syntax",
+	 .value = "SYNTAX",
+	 .words = syntax_at,
+	 .id = OPTION_SYNTAX,
+	 .help = "asm: att (default) or intel"},
 	{.letter = 'n',
 	 .value = "N",
 	 .group = SWZ_TAKES_ROWS,

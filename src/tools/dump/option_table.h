@@ -43,6 +43,7 @@ enum long_option {
 	OPTION_CONFIG,
 	OPTION_RING_CLOCK,
 	OPTION_RING_PATHS,
+	OPTION_SYNTAX,
 	OPTION_APART
 };
 
@@ -83,6 +84,8 @@ const char *swz_dump_sort_key(size_t index, enum swz_sort *sort);
 enum swz_demangle swz_dump_parse_demangle(const char *as, const char *name);
 enum swz_rings_clock swz_dump_parse_clock(const char *as, const char *name);
 enum swz_rings_paths swz_dump_parse_paths(const char *as, const char *name);
+/* True: Intel's; else AT&T's. */
+bool swz_dump_parse_syntax(const char *as, const char *name);
 enum swz_colour_when swz_dump_parse_colour(const char *as, const char *when);
 
 /* 0 to HIGH; WHAT says what it should be. */

@@ -360,6 +360,7 @@ static int dump_write_events(const struct swz_dump_input *input,
 		.view = &options->view,
 		.calls = &options->calls,
 		.rings = &options->rings,
+		.assembly = &options->assembly,
 	};
 	struct swz_flows *flows = swz_flows_find(input->profiles, input->count);
 	int32_t pid = input->profiles[0]->header.pid;

@@ -121,9 +121,10 @@ bool swz_dump_find_range(const struct swz_dump_input *input,
 				options->at.given
 					? "%s: not a trace (swizzle-run -m "
 					  "trace), which --at needs"
-					: "%s: neither a trace (swizzle-run -m "
-					  "trace) nor samples with times (-m "
-					  "sample), which --from and --to need",
+					: "%s: not a trace (swizzle-run -m "
+					  "trace) "
+					  "nor samples with times (-m sample), "
+					  "which --from and --to need",
 				profile->name);
 			return false;
 		}
