@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "control/borrow.h"
 #include "control/stop.h"
@@ -49,6 +50,20 @@ static struct swz_cut_call cut_of(int32_t pid, int32_t tid, uint64_t gap)
 		.pid = pid, .tid = tid, .code = {0, b.code[1]}};
 }
 
+/* Where nothing was put there is nothing to be taken away: such processes are
+ * looked at again. */
+#define MOST_UNUSED 64u
+
+static void forget_unused(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].used)
+			processes[kept++] = processes[i];
+	count = kept;
+}
+
 static struct process *find_process(int32_t pid)
 {
 	struct process *p = process_of(pid);
@@ -56,6 +71,8 @@ static struct process *find_process(int32_t pid)
 
 	if (p)
 		return p;
+	if (count % MOST_UNUSED == MOST_UNUSED - 1)
+		forget_unused();
 	swz_grow(&processes, &capacity, count + 1, sizeof(*processes));
 	p = &processes[count++];
 	*p = (struct process){.pid = pid};
@@ -83,13 +100,30 @@ static bool fill_gap(struct process *p)
 	return filled;
 }
 
+/* True if the call has done all that it was to: mostly it has. */
+static bool is_done(const struct user_regs_struct *r)
+{
+	switch (r->orig_rax) {
+	case SYS_read:
+	case SYS_write:
+	case SYS_recvfrom:
+	case SYS_sendto:
+		return r->rax == r->rdx;
+	default:
+		return r->rax == 0;
+	}
+}
+
 /* The first one finds the gap while its thread stands, which takes a
  * millisecond. */
 static bool resume(int32_t pid, int32_t tid, const struct user_regs_struct *now,
 		   struct user_regs_struct *again)
 {
-	struct swz_cut_call cut = cut_of(pid, tid, find_process(pid)->gap);
+	struct swz_cut_call cut;
 
+	if (is_done(now))
+		return false;
+	cut = cut_of(pid, tid, find_process(pid)->gap);
 	if (!swz_call_resume(&cut, now, again))
 		return false;
 	/* (by the kernel alone, or in the code that is there) */
