@@ -7,10 +7,7 @@
 #include <stdbool.h>
 
 #include "base/control.h"
-#include "runtime/cache/cache_files.h"
 #include "runtime/module/module.h"
-
-/* --- the course of a recording -------------------------------------------- */
 
 /* Tells a controller what it has to know of the library (base/control.h),
  * whichever way it came into the process. */
@@ -41,15 +38,5 @@ long swz_attach_finish(void);
  * listed, nothing is patched, and their list is needed until
  * swz_late_commit(). */
 const char *swz_recording_begin(struct swz_modules *modules);
-
-/* --- the cost of a call --------------------------------------------------- */
-
-/* Stores in the profile's header what a hooked call costs: COSTS, which, if
- * they are not known, or of a machine that was faster or slower than it is now
- * (an emulated one, say), are measured, by calls of an empty function of our
- * own through a real trampoline. These leave no trace in the profile. The
- * calling thread must be set up.
- * See docs/internals/calibration.md. */
-void swz_calibrate(struct swz_costs *costs);
 
 #endif

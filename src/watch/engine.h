@@ -62,8 +62,6 @@ void swz_perf_engine_run(struct swz_watch *watch);
 
 /* True if a process may be stopped. */
 bool swz_pauses_permitted(int32_t pid);
-/* Between pauses, in nanoseconds. */
-uint64_t swz_pauses_period(const struct swz_watch *watch);
 /* From now on the threads of an image have samples by pauses, beside another
  * engine: it tells of what begins and ends. */
 void swz_pauses_begin(struct swz_watch *watch, struct swz_image *image);

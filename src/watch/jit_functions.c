@@ -55,7 +55,8 @@ static uint32_t function_of(struct swz_image *image, const char *name,
 	}
 }
 
-uint32_t swz_named_function(struct swz_image *image, const char *name)
+/* There is one function of a name. */
+static uint32_t named_function(struct swz_image *image, const char *name)
 {
 	return function_of(image, name, 0, 0);
 }
@@ -124,7 +125,7 @@ uint32_t swz_jit_function(struct swz_image *image, uint64_t pc,
 
 	refresh(image, time_ns);
 	name = swz_code_names_find(image->names, pc, time_ns);
-	return name ? swz_named_function(image, name)
+	return name ? named_function(image, name)
 		    : pending_function(image, pc, time_ns);
 }
 
@@ -184,8 +185,8 @@ void swz_jit_functions_settle(struct swz_image *image)
 		if (!f.pending)
 			continue;
 		name = swz_code_names_find(image->names, f.address, f.seen_ns);
-		settled[i] = swz_named_function(image,
-						name ? name : SWZ_CODE_UNNAMED);
+		settled[i] = named_function(image,
+					    name ? name : SWZ_CODE_UNNAMED);
 	}
 	for (size_t i = 0; i < image->thread_count; i++)
 		rebuild(image->threads[i], settled);

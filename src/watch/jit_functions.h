@@ -5,9 +5,6 @@
 
 #include "watch/image.h"
 
-/* The function of that name: of one name there is one. */
-uint32_t swz_named_function(struct swz_image *image, const char *name);
-
 /* That of a script, a file's path, which begins on that line. */
 uint32_t swz_script_function(struct swz_image *image, const char *name,
 			     const char *script, uint32_t line);

@@ -716,7 +716,8 @@ bool swz_pauses_permitted(int32_t pid)
 	       errno == EFAULT;
 }
 
-uint64_t swz_pauses_period(const struct swz_watch *watch)
+/* Between pauses, in nanoseconds. */
+static uint64_t period_of_pauses(const struct swz_watch *watch)
 {
 	uint64_t rate = watch->options->rate ? watch->options->rate
 					     : USUAL_RATE;
@@ -737,7 +738,7 @@ bool swz_pause_engine_open(struct swz_watch *watch, const char **problem)
 				   : strerror(errno);
 		return false;
 	}
-	period_ns = swz_pauses_period(watch);
+	period_ns = period_of_pauses(watch);
 	watch->run.engine = SWZ_ENGINE_PAUSE;
 	watch->run.period_ns = period_ns;
 	watch->run.stack_bytes = watch->options->stack_bytes
@@ -812,7 +813,7 @@ void swz_pause_engine_run(struct swz_watch *watch)
 
 void swz_pauses_begin(struct swz_watch *watch, struct swz_image *image)
 {
-	image->pause_period_ns = period_ns = swz_pauses_period(watch);
+	image->pause_period_ns = period_ns = period_of_pauses(watch);
 	for (size_t i = 0; i < watch->tasks.count; i++) {
 		struct swz_task *task = &watch->tasks.items[i];
 		uint64_t ns;

@@ -587,18 +587,3 @@ struct swz_sample_totals swz_tasks_totals(const struct swz_tasks *tasks)
 		}
 	return totals;
 }
-
-void swz_tasks_free(struct swz_tasks *tasks)
-{
-	for (size_t i = 0; i < tasks->image_count; i++)
-		swz_image_free(tasks->images[i]);
-	for (size_t i = 0; i < tasks->count; i++)
-		close_events(&tasks->items[i]);
-	free(tasks->images);
-	free(tasks->items);
-	free(tasks->totals.first_path);
-	free(tasks->totals.advice);
-	free(tasks->totals.interpreter);
-	swz_map_free(&tasks->by_tid);
-	*tasks = (struct swz_tasks){0};
-}

@@ -130,6 +130,4 @@ void swz_tasks_stop(struct swz_tasks *tasks, uint64_t now_ns);
 /* The sums of all, of those that run, too. */
 struct swz_sample_totals swz_tasks_totals(const struct swz_tasks *tasks);
 
-void swz_tasks_free(struct swz_tasks *tasks);
-
 #endif

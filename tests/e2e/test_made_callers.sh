@@ -137,10 +137,7 @@ it 'of a process that goes on, and is killed'
 rm -f profile printed
 "$RUN" -q -o profile "$PROGRAM" map 60 >printed &
 pid=$!
-for _ in $(seq 200); do
-	grep -qs '^again' printed && break
-	sleep 0.05
-done
+wait_until grep -qs '^again' printed || fail 'it does not go on'
 MAPS+=("/tmp/perf-$pid.map")
 assert_callers profile
 kill -9 $pid

@@ -512,10 +512,8 @@ if not child:
 print(child, flush=True)
 time.sleep(100)' >zombie &
 pid=$!
-for ((i = 0; i < 400; i++)); do
-	! grep -qs '^State:.Z' "/proc/$(cat zombie 2>/dev/null)/status" || break
-	sleep 0.02
-done
+is_zombie() { grep -qs '^State:.Z' "/proc/$(cat zombie 2>/dev/null)/status"; }
+wait_until is_zombie || fail 'it is no zombie'
 refuses 126 'the process has ended' -m sample -p "$(cat zombie)"
 kill $pid
 refuses 2 'no program given' -m sample

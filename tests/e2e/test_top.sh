@@ -236,21 +236,16 @@ sleep 60 &
 pid=$!
 "$SWTOP" -b -p $pid >out &
 top=$!
-for ((i = 0; i < 100; i++)); do
-	# (others may run, too: a file of the process's is in its own)
+# (others may run, too: a file of the process's is in its own)
+has_folder() {
 	folder=$(echo /dev/shm/swizzle-top.*/$pid)
 	folder=${folder%/*}
-	[ ! -d "$folder" ] || break
-	sleep 0.05
-done
-assert_exists "$folder"
+	[ -d "$folder" ]
+}
+wait_until has_folder || fail 'there is no folder'
 kill -KILL $top
 wait $top 2>/dev/null
-for ((i = 0; i < 100; i++)); do
-	[ -d "$folder" ] || break
-	sleep 0.05
-done
-[ ! -d "$folder" ] || fail "$folder is there"
+wait_until test ! -d "$folder" || fail "$folder is there"
 kill -0 $pid || fail 'the process has ended'
 kill $pid
 

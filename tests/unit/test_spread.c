@@ -49,16 +49,6 @@ START_TEST(equal_runs_are_exact)
 }
 END_TEST
 
-START_TEST(takes_two_runs_of_each)
-{
-	struct swz_spread one = {.runs = 1}, two = {.runs = 2};
-
-	ck_assert(swz_spread_is_known(&two, &two));
-	ck_assert(!swz_spread_is_known(&one, &two));
-	ck_assert(!swz_spread_is_known(&two, &one));
-}
-END_TEST
-
 START_TEST(has_the_factors_of_the_table)
 {
 	static const struct {
@@ -152,7 +142,6 @@ int main(void)
 
 	tcase_add_test(tcase, has_the_mean_and_the_variance_by_one_less);
 	tcase_add_test(tcase, equal_runs_are_exact);
-	tcase_add_test(tcase, takes_two_runs_of_each);
 	tcase_add_test(tcase, has_the_factors_of_the_table);
 	tcase_add_test(
 		tcase,

@@ -58,11 +58,6 @@ double swz_spread_deviation(const struct swz_spread *spread)
 	return sqrt(spread->variance);
 }
 
-bool swz_spread_is_known(const struct swz_spread *a, const struct swz_spread *b)
-{
-	return a->runs > 1 && b->runs > 1;
-}
-
 /* The factor's logarithm is almost linear in the reciprocal of the degrees.
  * What this gives is never too small, and too large by less than 4% below 2
  * degrees, and 1% from there on. */

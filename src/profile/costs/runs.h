@@ -23,10 +23,6 @@ struct swz_spread swz_spread_of(const double *values, size_t count);
 /* The standard deviation of the runs. */
 double swz_spread_deviation(const struct swz_spread *spread);
 
-/* True if both sides have the two runs that it takes to know a spread. */
-bool swz_spread_is_known(const struct swz_spread *a,
-			 const struct swz_spread *b);
-
 /* Welch's test at 99%: means of the same program differ by no more than this in
  * 99 of 100 comparisons. 0 if both are exact. To be asked only of spreads that
  * are known. */

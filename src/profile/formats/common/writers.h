@@ -17,10 +17,6 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 void swz_write_table(FILE *stream, const struct swz_section *section,
 		     const struct swz_table_options *options);
 
-/* Either of two profiles. */
-void swz_write_text_diff(FILE *stream, const struct swz_section *section,
-			 const struct swz_table_options *options);
-
 /* A table of contexts, indented by depth; or of functions and, indented, their
  * callers; or, for the functions that the filters name, of both. */
 void swz_write_tree(FILE *stream, const struct swz_section *section,
@@ -84,7 +80,5 @@ void swz_sqlite_end(struct swz_writer *writer);
 
 /* Says what a profile file holds. */
 void swz_write_info(FILE *stream, struct swz_profile *profile);
-/* The part of that which is about events. */
-void swz_put_events(FILE *stream, const struct swz_profile *profile);
 
 #endif

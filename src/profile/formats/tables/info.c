@@ -330,7 +330,8 @@ static void put_switches(FILE *stream, const struct swz_profile *profile)
 			unknown, unknown == 1 ? "" : "s");
 }
 
-void swz_put_events(FILE *stream, const struct swz_profile *profile)
+/* Says what the profile has of events. */
+static void put_events(FILE *stream, const struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
 	struct swz_events_damage damage = {0};
@@ -766,7 +767,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 			findings.unwound);
 	put_embedded(stream, profile);
 	put_code(stream, profile);
-	swz_put_events(stream, profile);
+	put_events(stream, profile);
 	swz_put_marks_of(stream, profile);
 	info_put_modules(stream, profile);
 	info_put_imports(stream, profile);

@@ -15,6 +15,9 @@
 #include "util/memory.h"
 #include "util/output.h"
 
+static void write_text_diff(FILE *stream, const struct swz_section *section,
+			    const struct swz_table_options *options);
+
 /* --- rows ---------------------------------------------------------------- */
 
 /* A function of a comparison. */
@@ -508,7 +511,7 @@ void swz_write_table(FILE *stream, const struct swz_section *section,
 	if (!styled.style)
 		styled.style = &plain;
 	if (section->old)
-		swz_write_text_diff(stream, section, &styled);
+		write_text_diff(stream, section, &styled);
 	else
 		write_table(stream, section, &styled);
 }
@@ -593,8 +596,9 @@ static void put_table(FILE *stream, const struct swz_section *section,
 	free(rows);
 }
 
-void swz_write_text_diff(FILE *stream, const struct swz_section *section,
-			 const struct swz_table_options *options)
+/* The table of a comparison. */
+static void write_text_diff(FILE *stream, const struct swz_section *section,
+			    const struct swz_table_options *options)
 {
 	bool noise = swz_diff_of_total(section).noise.known;
 	/* what the runs differ by holds what the samples are uncertain by */
@@ -696,7 +700,7 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 	size_t count, i;
 
 	if (section->old) {
-		swz_write_text_diff(stream, section, options);
+		write_text_diff(stream, section, options);
 		return;
 	}
 	rows = select_rows(section, options, &count);
