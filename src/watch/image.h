@@ -148,7 +148,7 @@ struct swz_image {
 	struct swz_map by_name;       /* (hash, which of those): functions */
 	struct swz_map by_place;      /* (address, script): is taken */
 	struct swz_map by_unnamed_pc; /* (pc, names that are known) */
-	struct swz_map by_code; /* (swz_script_code's address, 0): functions */
+	struct swz_map by_code; /* (a swz_script_code's number, 0): functions */
 	size_t pending_count;
 	char **scripts; /* paths; the first is NULL */
 	size_t script_count, script_capacity;

@@ -14,6 +14,7 @@
 
 #include "util/memory.h"
 #include "watch/jit_functions.h"
+#include "watch/names/script_codes.h"
 #include "watch/names/script_language.h"
 #include "watch/proc_task.h"
 #include "watch/unwind/unwind_file.h"
@@ -318,19 +319,22 @@ static char *path_of(const struct swz_image *image, const char *file)
 	return swz_duplicate(file);
 }
 
-/* Codes live as long as their reader. */
+/* Codes come and go; their numbers stay. */
 static uint32_t function_of(struct swz_image *image,
 			    const struct swz_script_code *code)
 {
-	uint32_t *known = swz_map_at(&image->by_code, (uintptr_t)code, 0);
+	uint32_t *known, function;
 	char *path;
 
+	if (image->by_code.count >= SWZ_MOST_CODES)
+		swz_map_free(&image->by_code);
+	known = swz_map_at(&image->by_code, code->number, 0);
 	if (*known != SWZ_MAP_NONE)
 		return *known;
 	path = path_of(image, code->file);
-	*known = swz_script_function(image, code->name, path, code->line);
+	function = swz_script_function(image, code->name, path, code->line);
 	free(path);
-	return *known;
+	return *known = function;
 }
 
 size_t swz_script_frame_functions(struct swz_image *image,

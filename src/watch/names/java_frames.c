@@ -16,7 +16,7 @@
 #include "watch/names/script_codes.h"
 #include "watch/names/script_language.h"
 
-#define MOST_PLACES 65536u /* then all are forgotten */
+#define MOST_PLACES 16384u /* then all are forgotten */
 
 /* What runs at a place in a compiled method. */
 struct place {
@@ -38,6 +38,7 @@ struct swz_java {
 	size_t place_count, place_capacity;
 	struct swz_map place_at; /* by pc: places */
 	struct swz_script_codes codes;
+	uint64_t stack; /* whose codes are known */
 };
 
 static bool read_bytes(const struct swz_java *java, uint64_t address,
@@ -115,8 +116,12 @@ static struct swz_java_blob *blob_at(struct swz_java *java, uint64_t pc,
 
 	if (!swz_java_memory_ready(&java->memory, stack_of(java)))
 		return NULL;
-	if (java->place_count >= MOST_PLACES)
-		forget_places(java);
+	if (java->stack != stack_of(java)) {
+		java->stack = stack_of(java);
+		if (swz_script_codes_begin_stack(&java->codes) ||
+		    java->place_count >= MOST_PLACES)
+			forget_places(java);
+	}
 	*place = place_of(java, pc);
 	if ((*place)->blob != UINT32_MAX) {
 		blob = &java->blobs[(*place)->blob];

@@ -510,6 +510,7 @@ static enum swz_script_result lua_frames(struct swz_script_reader *reader,
 	lua->most = most;
 	lua->count = lua->state_count = lua->probes = 0;
 	lua->global = 0;
+	(void)swz_script_codes_begin_stack(&lua->codes);
 	find_states(lua);
 	for (size_t i = 0; good && i < lua->state_count; i++)
 		good = add_calls(lua, lua->states[i]);

@@ -357,7 +357,7 @@ static size_t node_functions(struct swz_script_reader *reader,
 	uint64_t function;
 
 	if (node->stack != reader->stacks)
-		swz_script_codes_begin_stack(&node->codes);
+		(void)swz_script_codes_begin_stack(&node->codes);
 	node->stack = reader->stacks;
 	if (!place->load(place->stack, place->frame_pointer - FRAME_FUNCTION,
 			 &function))

@@ -357,6 +357,7 @@ static enum swz_script_result perl_frames(
 	    !read_bytes(perl, at + INTERPRETER_COP, &perl->cop,
 			sizeof(perl->cop)))
 		return SWZ_SCRIPT_NONE;
+	(void)swz_script_codes_begin_stack(&perl->codes);
 	perl->frames = frames;
 	perl->most = most;
 	perl->count = 0;

@@ -257,6 +257,7 @@ static enum swz_script_result php_frames(struct swz_script_reader *reader,
 	if (thread->tid != thread->pid ||
 	    !read_bytes(php, php->globals + GLOBALS_FRAME, &at, sizeof(at)))
 		return SWZ_SCRIPT_NONE;
+	(void)swz_script_codes_begin_stack(&php->codes);
 	for (; at && *count < most && left--;
 	     at = swz_script_word(frame, FRAME_PREVIOUS))
 		if (!read_bytes(php, at, frame, sizeof(frame)) ||

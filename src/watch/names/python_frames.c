@@ -677,7 +677,7 @@ static enum swz_script_result python_frames(
 	if (python->layout.has_cframe &&
 	    !read_word(python, at + python->layout.cframe_frame, &at))
 		return SWZ_SCRIPT_LOST;
-	swz_script_codes_begin_stack(&python->codes);
+	(void)swz_script_codes_begin_stack(&python->codes);
 	python->chunk_bytes = python->chunk_previous = 0;
 	if (state.chunk)
 		take_chunk(python, state.chunk);

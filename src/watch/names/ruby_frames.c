@@ -547,7 +547,7 @@ static enum swz_script_result read_frames(struct swz_ruby *ruby, uint64_t at,
 
 	ruby->frames.size = ruby->values.size = 0;
 	memset(ruby->kept, 0, sizeof(ruby->kept));
-	swz_script_codes_begin_stack(&ruby->codes);
+	(void)swz_script_codes_begin_stack(&ruby->codes);
 	for (; at < ruby->stack_end && *count < most && left--;
 	     at += ruby->layout->frame_bytes) {
 		const uint8_t *frame = frame_at(ruby, at);

@@ -24,9 +24,26 @@ const struct swz_script_code *swz_script_codes_get(
 	return known->code;
 }
 
-void swz_script_codes_begin_stack(struct swz_script_codes *codes)
+static void free_codes(struct swz_script_codes *codes)
 {
+	for (size_t i = 0; i < codes->code_count; i++) {
+		free(codes->codes[i]->name);
+		free(codes->codes[i]->file);
+		free(codes->codes[i]->line_table);
+		free(codes->codes[i]);
+	}
+	codes->code_count = codes->object_count = 0;
+	swz_map_free(&codes->by_address);
+}
+
+bool swz_script_codes_begin_stack(struct swz_script_codes *codes)
+{
+	bool is_much = codes->code_count >= SWZ_MOST_CODES;
+
 	memset(codes->met, 0, sizeof(codes->met));
+	if (is_much)
+		free_codes(codes);
+	return is_much;
 }
 
 static size_t place_of(uint64_t address)
@@ -81,6 +98,7 @@ struct swz_script_code *swz_script_codes_add(
 	code->name = name;
 	code->file = file;
 	code->line = object->line;
+	code->number = ++codes->last_number;
 	swz_grow(&codes->codes, &codes->code_capacity, codes->code_count,
 		 sizeof(struct swz_script_code *));
 	codes->codes[codes->code_count++] = code;
@@ -104,13 +122,7 @@ struct swz_script_code *swz_script_codes_add_at(
 
 void swz_script_codes_free(struct swz_script_codes *codes)
 {
-	for (size_t i = 0; i < codes->code_count; i++) {
-		free(codes->codes[i]->name);
-		free(codes->codes[i]->file);
-		free(codes->codes[i]->line_table);
-		free(codes->codes[i]);
-	}
+	free_codes(codes);
 	free(codes->codes);
 	free(codes->objects);
-	swz_map_free(&codes->by_address);
 }

@@ -34,12 +34,17 @@ struct swz_script_codes {
 	size_t object_count, object_capacity;
 	struct swz_script_code **codes;
 	size_t code_count, code_capacity;
+	uint64_t last_number;
 	struct swz_met_code met[SWZ_MET_CODES];
 };
 
+/* So many are known at most, of programs that make ever new code. */
+#define SWZ_MOST_CODES 16384u
+
 /* A stack is read: until the next one nothing changes, and what was met needs
- * not be looked at again. */
-void swz_script_codes_begin_stack(struct swz_script_codes *codes);
+ * not be looked at again. True: all that was known is forgotten, as it was too
+ * much. */
+bool swz_script_codes_begin_stack(struct swz_script_codes *codes);
 
 /* What was met at that address, with that owner; NULL: nothing so far, or it is
  * not known any more. */
@@ -52,7 +57,7 @@ const struct swz_script_code *swz_script_codes_meet(
 	const struct swz_script_code *code);
 
 /* What is at that address, if it is still the same; NULL: not known. It lives
- * as long as all. */
+ * until the next stack. */
 const struct swz_script_code *swz_script_codes_get(
 	const struct swz_script_codes *codes, uint64_t address,
 	const struct swz_script_object *object);

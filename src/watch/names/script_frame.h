@@ -13,6 +13,7 @@ typedef size_t swz_script_read(void *context, uint64_t address, void *into,
 			       size_t size);
 
 struct swz_script_code {
+	uint64_t number; /* of its reader's: no other one has it */
 	char *name;    /* with its line where many are called the same */
 	char *file;    /* as the interpreter knows it */
 	uint32_t line; /* on which it begins */
