@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "launch/program.h"
+#include "launch/run_options.h"
 #include "launch/sampling.h"
 #include "options/command_line.h"
 
@@ -46,6 +47,7 @@ enum option {
 	BACK_PERCENT,
 	RATE,
 	ENGINE,
+	EVENT,
 	SAMPLES,
 	SCRIPT,
 	FOLLOW,
@@ -116,6 +118,17 @@ static enum swz_sample_engine engine(const char *as, const char *text)
 	bad_usage("option %s: unknown engine '%s'%s", as, text, advice);
 }
 
+static const char *event(const char *as, const char *text)
+{
+	int found = swz_word_is(swz_event_at, text, strlen(text));
+	char advice[SWZ_ADVICE_BYTES];
+
+	if (found >= 0)
+		return swz_event_at((size_t)found);
+	swz_word_advice(swz_event_at, text, advice);
+	bad_usage("option %s: unknown event '%s'%s", as, text, advice);
+}
+
 static void take(void *context, const struct swz_option *option, const char *as,
 		 const char *value)
 {
@@ -152,6 +165,10 @@ static void take(void *context, const struct swz_option *option, const char *as,
 		break;
 	case ENGINE:
 		o->sampling.engine = engine(as, value);
+		break;
+	case EVENT:
+		o->sampling.event = event(as, value);
+		o->event_given = true;
 		break;
 	case SAMPLES:
 		o->only_samples = true;
@@ -218,6 +235,12 @@ static const struct swz_option known[] = {
 	 .help = "perf, the kernel takes samples; pause, the threads are "
 		 "stopped for each [perf, if permitted]",
 	 .brief = "who takes the samples"},
+	{.name = "event",
+	 .value = "EVENT",
+	 .id = EVENT,
+	 .words = swz_event_at,
+	 .help = "what the kernel counts between two samples|: cpu-clock, "
+		 "task-clock or cycles [cpu-clock]"},
 	{.name = "samples",
 	 .id = SAMPLES,
 	 .help = "take samples even if it runs under swizzle-run"},
@@ -251,6 +274,8 @@ static void check(const struct swz_top_options *o, bool percents)
 	if (o->output && (o->batch || !*o->program))
 		bad_usage("option -o is for a program that is started, "
 			  "without -b");
+	if (o->sampling.engine == SWZ_ENGINE_PAUSE && o->event_given)
+		bad_usage("option --event is for --engine perf");
 	if (o->sampling.engine == SWZ_ENGINE_PAUSE &&
 	    o->sampling.rate > MOST_PAUSES)
 		bad_usage("option -r: '%llu' is not a number from 1 to %u "
@@ -269,7 +294,7 @@ struct swz_top_options swz_top_options_read(char **argv)
 	struct swz_top_options o = {
 		.min_percent = NOT_GIVEN,
 		.back_percent = NOT_GIVEN,
-		.sampling = {.event = "cpu-clock", .follow = true},
+		.sampling = {.event = swz_event_at(0), .follow = true},
 	};
 
 	o.program = swz_options_parse(&swz_top_option_table, argv, &o);

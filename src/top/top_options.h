@@ -16,6 +16,7 @@ struct swz_top_options {
 	unsigned int min_percent;  /* of all hits */
 	unsigned int back_percent; /* of a function's hits */
 	bool only_samples;
+	bool event_given;
 	bool script;                  /* functions of scripts alone */
 	struct swz_sampling sampling; /* pid 0: there is a program, or a list
 				       * of processes is to be shown */

@@ -44,6 +44,14 @@ assert_share() { # WHAT COUNT TOTAL PART ALL PERMILLE
 		fail "$1: $2 of $3, not about $4 of $5"
 }
 
+if [ "${ENGINES[0]}" = perf ]; then
+	it '-b --event'
+	"$SWTOP" -b -d 0.4 --min-percent 0 --event task-clock "$TARGETS/shares" >out 2>err
+	assert_eq 0 $? 'exit status'
+	assert_empty err
+	assert_ge "$(sums out | awk '$2 == "b" { print $1 }')" 5 'hits of b'
+fi
+
 for engine in "${ENGINES[@]}"; do
 	permille=40
 	[ "$engine" = perf ] || permille=120
@@ -220,6 +228,8 @@ refuse 2 "option --min-percent: '101' is not" --min-percent 101 true
 refuse 2 "option -r: '0' is not a number" -r 0 true
 refuse 2 'unknown option --bacth; did you mean --batch' --bacth true
 refuse 2 "option --engine: unknown engine 'pref'; did you mean 'perf'" --engine pref true
+refuse 2 "option --event: unknown event 'cylces'; did you mean 'cycles'" --event cylces true
+refuse 2 'option --event is for --engine perf' --event cycles --engine pause true
 refuse 127 'no-such-program: not found' no-such-program
 if [ "$(id -u)" = 0 ] && have "another user's process" setpriv; then
 	sleep 60 &
