@@ -460,9 +460,9 @@ dump --diff first trace.first
 awk '!/^#/ && !/calls.old/ && ($1 != $2 || $3 != "0")' out >changed
 assert_empty changed
 capture "$DUMP" --from 10% --diff first trace.second
-assert_refused 2 'first: neither a trace'
+assert_refused 2 'first: not a trace'
 capture "$DUMP" --from 10% --diff trace.first second
-assert_refused 2 'second: neither a trace'
+assert_refused 2 'second: not a trace'
 
 it 'sampled timing'
 "$RUN" -q -M '!libgcc*' --timing sampled -o sampled "$TARGETS/workers" >/dev/null
