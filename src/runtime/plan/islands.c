@@ -108,7 +108,8 @@ bool swz_island_is_wanted(const struct swz_module *m,
 	if (f->is_piece || f->wrapper || f->room < f->site + 2u)
 		return false;
 	if (f->status == SWZ_PATCHED)
-		return swz_config.test_tactic && !f->displace;
+		return (swz_config.test_tactic || f->displaces_call) &&
+		       !f->displace;
 	return f->status == SWZ_REFUSE_TOO_SHORT ||
 	       f->status == SWZ_REFUSE_BRANCH_INTO_SITE ||
 	       f->status == SWZ_REFUSE_UNDECODABLE ||
@@ -393,14 +394,18 @@ static bool can_host(const struct swz_islands *islands,
 	       is_straight(islands, g, hosted_bytes(g) + SWZ_JUMP_BYTES);
 }
 
-/* In tests, a function that could have a long jump gets only the tactic that
- * is tested. */
+/* A function that has a long jump gets a short one only where that costs nobody
+ * else anything; in tests, by the tactic that is tested. */
 static bool may_use(const struct swz_function *f, enum swz_test_tactic tactic)
 {
+	enum swz_test_tactic of_hooked = swz_config.test_tactic;
+
+	if (!of_hooked && f->displaces_call)
+		of_hooked = SWZ_TEST_PADDING;
 	if (swz_config.test_tactic == SWZ_TEST_BRANCHES && f->branch_count &&
 	    !f->is_entered)
 		return false;
-	return f->status != SWZ_PATCHED || swz_config.test_tactic == tactic;
+	return f->status != SWZ_PATCHED || of_hooked == tactic;
 }
 
 bool swz_island_find(const struct swz_islands *islands, struct swz_function *f,

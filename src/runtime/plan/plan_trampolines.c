@@ -92,6 +92,31 @@ static bool lands_if_it_throws(const struct swz_module *m,
 	return swz_lsda_lands(lsda, offset, bytes);
 }
 
+/* True if a call begins behind the bytes of a short jump and within those of a
+ * long one. Its copy pushes the old return address and jumps, so the return from
+ * it, and each one further up, goes to where the processor does not expect it
+ * (Intel optimization manual, 3.4.1.4: unpaired calls). That takes as long as
+ * ten counted calls, and samples would show it as the function's own time. */
+static bool displaces_call(const struct swz_module *m,
+			   struct swz_decoder *decoder,
+			   const struct swz_function *f)
+{
+	uint64_t site = f->start + f->site, pc = site;
+	struct swz_insn insn;
+
+	for (; pc < site + SWZ_JUMP_BYTES; pc += insn.length) {
+		struct swz_bytes code = {swz_module_bytes(m, pc),
+					 f->start + f->size - pc};
+
+		if (swz_decode(decoder, code, pc, &insn) != SWZ_OK)
+			return false;
+		if (insn.kind == SWZ_INSN_CALL ||
+		    insn.kind == SWZ_INSN_CALL_INDIRECT)
+			return pc >= site + SWZ_SHORT_JUMP_BYTES;
+	}
+	return false;
+}
+
 /* Writes the function's trampoline into the region (the module's, or a part of
  * it), for calls that are recorded with this id; returns SWZ_PATCHED, or why
  * not. Of the function it changes what is about the trampoline, and a flag. */
@@ -115,6 +140,8 @@ static enum swz_refusal plan_trampoline(struct swz_module *m,
 		f->trampoline = NULL;
 		refusal = SWZ_REFUSE_UNRELOCATABLE;
 	}
+	if (swz_config.count && f->trampoline && !f->displace && !f->island)
+		f->displaces_call = displaces_call(m, decoder, f);
 	/* a shorter jump is no way out */
 	if ((f->load_count || f->load_site_count) && refusal != SWZ_PATCHED &&
 	    refusal != SWZ_REFUSE_OUT_OF_REACH)
@@ -549,13 +576,13 @@ static void write_with_islands(struct swz_module *m,
 		ids[i] = id;
 		id += !m->functions[i].is_piece;
 	}
-	for (int tested = 0; tested < (swz_config.test_tactic ? 2 : 1);
-	     tested++)
+	/* those first that would have no hook */
+	for (int hooked = 0; hooked < 2; hooked++)
 		for (uint32_t i = 0; i < m->function_count; i++) {
 			struct swz_function *f = &m->functions[i];
 
 			if (swz_island_is_wanted(m, f) &&
-			    (f->status == SWZ_PATCHED) == tested &&
+			    (f->status == SWZ_PATCHED) == hooked &&
 			    !f->island && !write_with_island(&islands, f, ids))
 				write_and_lead(&islands, f, ids[i]);
 		}
@@ -568,6 +595,8 @@ static uint32_t most_trampolines(const struct swz_module *m)
 
 	if (swz_config.test_tactic)
 		return 3 * m->hookable_count + loads;
+	if (swz_config.count) /* see displaces_call() */
+		return m->hookable_count + m->hookable_count / 8 + 64 + loads;
 	return m->hookable_count + m->hookable_count / 32 + 64 + loads;
 }
 
