@@ -17,7 +17,7 @@
 #define USUAL_NS UINT64_C(10000000)
 
 /* A period has at least so many units, and less than twice as many. */
-#define LEAST_UNITS 32u
+#define LEAST_UNITS UINT64_C(32)
 
 static uint64_t kept;
 

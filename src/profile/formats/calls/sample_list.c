@@ -76,7 +76,8 @@ static void add_thread(struct listing *l, const struct swz_trace *trace,
 							      thread, &count);
 
 	*shown = swz_view_units(trace->view, binding, thread);
-	swz_grow(&l->sets, &l->set_capacity, l->set_count, sizeof(*l->sets));
+	swz_grow(&l->sets, &l->set_capacity, l->set_count,
+		 sizeof(struct swz_unit_set *));
 	l->sets[l->set_count++] = shown;
 	for (i = 0; i < count; i++) {
 		struct listed item = {

@@ -374,6 +374,13 @@ static void find_jumps(struct jumps *jumps, const struct rows *rows)
 	}
 }
 
+static char end_mark(const struct jump *jump, size_t row)
+{
+	if (jump->low == jump->high)
+		return '+';
+	return row == jump->low ? ',' : '\'';
+}
+
 /* The lanes beside a row; or below it, before source lines. */
 static void draw(const struct jumps *jumps, size_t row, bool below, char *text)
 {
@@ -397,9 +404,7 @@ static void draw(const struct jumps *jumps, size_t row, bool below, char *text)
 			text[column] = '|';
 			continue;
 		}
-		text[column] = jump->low == jump->high ? '+'
-			       : row == jump->low      ? ','
-						       : '\'';
+		text[column] = end_mark(jump, row);
 		for (size_t c = column + 1; c < width; c++)
 			if (text[c] == ' ')
 				text[c] = '-';
