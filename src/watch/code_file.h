@@ -21,7 +21,7 @@ struct swz_code_function {
 struct swz_code_file {
 	char *path; /* as the process names it; without " (deleted)" */
 	uint64_t inode;
-	int32_t pid; /* of a process that maps it; 0: just a file */
+	int32_t pid;     /* of a process that maps it; 0: just a file */
 	bool readable;   /* it was opened, and is an ELF file for x86-64 */
 	bool in_memory;  /* the vdso */
 	uint64_t first;  /* the lowest ELF virtual address of its segments */
@@ -50,9 +50,9 @@ struct swz_code_function swz_code_file_function(struct swz_code_file *file,
 bool swz_code_file_symbol(const struct swz_code_file *file, const char *name,
 			  uint64_t *address);
 
-/* Reads what the file has for an ELF virtual address, by its path as the process
- * names it that maps it, or as this one does. False: it has less, or the path
- * leads elsewhere. */
+/* Reads what the file has for an ELF virtual address, by its path as the
+ * process names it that maps it, or as this one does. False: it has less, or
+ * the path leads elsewhere. */
 bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
 			 void *into, size_t size);
 

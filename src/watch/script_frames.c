@@ -29,7 +29,8 @@ static const struct swz_script_language *const languages[] = {
 	&swz_lua_language,
 };
 
-#define LANGUAGES (sizeof(languages) / sizeof(*languages))
+#define LANGUAGES \
+	(sizeof(languages) / sizeof(const struct swz_script_language *))
 
 /* -------------------------------------------------------- interpreter */
 

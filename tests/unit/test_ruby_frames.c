@@ -203,7 +203,8 @@ static void tear_down(void)
 static enum swz_script_result get(uint64_t thread_pointer)
 {
 	const struct swz_script_thread thread = {
-		.thread_pointer = thread_pointer, .stack_start = C_STACK + 0x10};
+		.thread_pointer = thread_pointer,
+		.stack_start = C_STACK + 0x10};
 
 	return swz_ruby_language.frames(ruby, &thread, frames, 16, &count);
 }

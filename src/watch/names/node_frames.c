@@ -104,8 +104,10 @@ static size_t put_characters(char *to, const uint8_t *text, size_t count,
 	size_t used = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t c = width == 1 ? text[i]
-					: text[2 * i] | text[2 * i + 1] << 8;
+		uint32_t c = width == 1
+				     ? (uint32_t)text[i]
+				     : text[2 * i] | (uint32_t)text[2 * i + 1]
+							     << 8;
 
 		if (c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000))
 			c = '?';

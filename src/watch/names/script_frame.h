@@ -14,9 +14,9 @@ typedef size_t swz_script_read(void *context, uint64_t address, void *into,
 
 struct swz_script_code {
 	uint64_t number; /* of its reader's: no other one has it */
-	char *name;    /* with its line where many are called the same */
-	char *file;    /* as the interpreter knows it */
-	uint32_t line; /* on which it begins */
+	char *name;      /* with its line where many are called the same */
+	char *file;      /* as the interpreter knows it */
+	uint32_t line;   /* on which it begins */
 	/* Where its lines are, as the interpreter knows it; or NULL. */
 	uint8_t *line_table;
 	size_t line_bytes;
