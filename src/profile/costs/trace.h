@@ -93,7 +93,7 @@ struct swz_trace {
 	uint64_t origin; /* ticks at time 0: the first process's start */
 	const struct swz_calls_options *calls;       /* of -f calls */
 	const struct swz_rings_options *rings;       /* of -f rings */
-	const struct swz_assembly_options *assembly; /* of -f asm */
+	const struct swz_assembly_options *assembly; /* of -f asm; or NULL */
 	char *failure; /* set by the format: why what it has written is worth
 			* nothing; to be freed. NULL: nothing is known */
 	const struct swz_flows *flows; /* between the processes; NULL:

@@ -601,7 +601,8 @@ static void put_all(FILE *stream, struct listing *l, struct swz_trace *trace)
 
 		if (shown && i)
 			putc('\n', stream);
-		if (put_code(stream, l, code, trace->assembly->intel))
+		if (put_code(stream, l, code,
+			     trace->assembly && trace->assembly->intel))
 			shown++;
 		else if (!without)
 			without = code->binding->catalog
