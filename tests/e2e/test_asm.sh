@@ -30,6 +30,7 @@ assert arrows >= 1, 'no jump is drawn'
 EOF
 assert_matches listing 'stages\.c:[0-9]+  .*while \(spent_ns\(\) < end\)'
 assert_matches listing 'call.*<spent_ns>'
+assert_not_contains listing '?' # a tab is no control character to be masked
 
 it 'without a name it is the function with the most samples'
 "$DUMP" -q -f asm -o hottest profile

@@ -462,6 +462,29 @@ static void source_open(struct source *s, const char *path)
 	}
 }
 
+/* A tab becomes blanks up to the next multiple of four. */
+static void put_line(FILE *stream, char *line)
+{
+	unsigned column = 0;
+
+	for (size_t length; *line; line += length) {
+		char end;
+
+		if (*line == '\t') {
+			length = 1;
+			fprintf(stream, "%*s", 4 - (int)(column % 4), "");
+			column += 4 - column % 4;
+			continue;
+		}
+		length = strcspn(line, "\t");
+		end = line[length];
+		line[length] = '\0';
+		swz_put_text(stream, line);
+		line[length] = end;
+		column += (unsigned)length;
+	}
+}
+
 static void put_source(FILE *stream, struct source *s, const char *path,
 		       int line, const char *lanes, int indent)
 {
@@ -471,7 +494,7 @@ static void put_source(FILE *stream, struct source *s, const char *path,
 	fprintf(stream, ":%d", line);
 	if (s->text && (size_t)line <= s->count) {
 		fputs("  ", stream);
-		swz_put_text(stream, s->lines[line - 1]);
+		put_line(stream, s->lines[line - 1]);
 	}
 	putc('\n', stream);
 }
