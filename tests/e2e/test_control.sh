@@ -417,6 +417,8 @@ start_serving() { # [OPTION...]: as serve, and does not wait
 	pid=$!
 }
 
+is_served() { [ "$(readlink "/proc/$pid/exe")" = "$SERVED" ]; }
+
 it 'a program that is only starting is waited for'
 start_serving
 capture "$CTL" stop $pid
@@ -425,6 +427,8 @@ assert_empty err
 assert_eq stopped "$(state)"
 end
 start_serving --off
+# (it has its name when swizzle-run has become it)
+wait_until is_served
 capture "$CTL" start "${SERVED##*/}"
 assert_status 0
 assert_empty err
