@@ -31,7 +31,7 @@
 
 /* After the first ones; then longer, as a thread may have to wait for a
  * processor before it is elsewhere. */
-#define SWZ_ATTACH_PAUSE_NS 500000u
+#define SWZ_ATTACH_PAUSE_NS UINT64_C(500000)
 #define SWZ_ATTACH_LONGEST_PAUSE_NS 10000000u
 /* So many stops that are too late double the time of the next ones, so often.
  */

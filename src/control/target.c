@@ -709,9 +709,10 @@ static bool waits_in_kernel(const struct user_regs_struct *r)
 }
 
 /* True if the thread is in libc where that holds no lock. It makes a system
- * call: one that waits, or in a function that other code than libc's has called.
- * (A thread that makes one short call after another, lseek or swapcontext, is
- * hardly ever stopped elsewhere.) CALLER: the first return address, or 0. */
+ * call: one that waits, or in a function that other code than libc's has
+ * called. (A thread that makes one short call after another, lseek or
+ * swapcontext, is hardly ever stopped elsewhere.) CALLER: the first return
+ * address, or 0. */
 static bool is_safe_in_libc(const struct swz_safe_places *p,
 			    const struct user_regs_struct *r, uint64_t caller)
 {

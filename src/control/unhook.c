@@ -97,8 +97,8 @@ static void pause_thread(const struct swz_attached *a,
 	    !state || state == c->nobody || state == c->paused ||
 	    !read_word(a, state + c->file_offset, &file) || file != c->file)
 		return;
-	if (swz_target_write(&a->target, base + (uint64_t)c->paused_state_slot, &state,
-			     sizeof(state)))
+	if (swz_target_write(&a->target, base + (uint64_t)c->paused_state_slot,
+			     &state, sizeof(state)))
 		(void)swz_target_write(&a->target,
 				       base + (uint64_t)c->thread_slot,
 				       &c->paused, sizeof(c->paused));

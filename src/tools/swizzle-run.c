@@ -340,9 +340,10 @@ static void start_beside(const struct swz_run *run, const char *elf,
 	settings.command = program;
 	problem = swz_sampler_start(&tree, &settings, argv);
 	if (problem && !settings.quiet)
-		swz_notice("calls are counted without times: cannot sample: %s; "
-			   "-m profile times them by hooks",
-			   problem);
+		swz_notice(
+			"calls are counted without times: cannot sample: %s; "
+			"-m profile times them by hooks",
+			problem);
 	free(problem);
 }
 

@@ -166,10 +166,9 @@ void swz_thread_time(struct swz_thread_time *time,
 		     const struct swz_sample_run *run,
 		     const struct swz_image_thread *t, uint64_t end_ns)
 {
-	uint64_t processor_ns = t->processor_known
-					? t->processor_ns
-				: run->period_ns ? t->weight
-						 : 0;
+	uint64_t processor_ns = t->processor_known ? t->processor_ns
+				: run->period_ns   ? t->weight
+						   : 0;
 	struct division d;
 
 	time->nodes = swz_allocate(t->node_count + 2, sizeof(*time->nodes));

@@ -3,8 +3,9 @@
 /* Calls of one edge, nearly all of them short and a few very long: heavy
  * calls|jumps|less [EDGES], with less a few hundred that are not so long. The
  * long ones call others all the time. Prints how many milliseconds of its own
- * time long_or_short() took in them, and how many of these it ran. EDGES, up to 16, are made before. heavy
- * mixed: every other call takes some hundred nanoseconds. */
+ * time long_or_short() took in them, and how many of these it ran. EDGES, up to
+ * 16, are made before. heavy mixed: every other call takes some hundred
+ * nanoseconds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* build: -Iinclude -O1 */
 /* A second of processor time, of which the program says that it is not to be
- * recorded for the half in between, nor is a nap behind it: paused_work SECONDS */
+ * recorded for the half in between, nor is a nap behind it: paused_work SECONDS
+ */
 
 #include <stdlib.h>
 #include <time.h>

@@ -354,8 +354,8 @@ static int crowded(void)
 	return 0;
 }
 
-/* A child that has its parent's number, in a namespace of its own, as the parent
- * is the first process of its namespace. The child makes N calls. */
+/* A child that has its parent's number, in a namespace of its own, as the
+ * parent is the first process of its namespace. The child makes N calls. */
 static int twin(int n)
 {
 	pid_t pid;
@@ -380,7 +380,8 @@ int main(int argc, char **argv)
 
 	if (length <= 0)
 		return 1;
-	self[length] = '\0'; /* valgrind 3.24 leaves more of its own name there */
+	self[length] =
+		'\0'; /* valgrind 3.24 leaves more of its own name there */
 	if (!strcmp(mode, "fork"))
 		return with_fork();
 	if (!strcmp(mode, "deep"))

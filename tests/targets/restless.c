@@ -1,7 +1,7 @@
 /* Calls short functions in some threads, while others are made and end,
  * children are forked, programs are executed, signals arrive and a library
- * comes and goes, until its input ends: restless LIBRARY. Says what of that went
- * wrong. */
+ * comes and goes, until its input ends: restless LIBRARY. Says what of that
+ * went wrong. */
 
 #include <dlfcn.h>
 #include <errno.h>

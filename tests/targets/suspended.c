@@ -1,8 +1,8 @@
 /* Always in the midst of something, until the file STOP is there: suspended
  * vfork STOP, its children have its memory, while it waits for them; fibers, it
  * changes between stacks of its own; fiber, it stays in one; calls, it makes
- * long system calls that do not wait; filter, under a filter of system calls that
- * permits all. Ends with 3 if all was right. */
+ * long system calls that do not wait; filter, under a filter of system calls
+ * that permits all. Ends with 3 if all was right. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdio.h>

@@ -539,7 +539,8 @@ static uint32_t sample(struct swz_contexts *of, uint32_t parent,
 }
 
 /* A call takes 1 ns; counting it 0.5 more. Of function 2, whose calls are that
- * short, half of the samples in what counts are its own; of a long call none. */
+ * short, half of the samples in what counts are its own; of a long call none.
+ */
 START_TEST(counting_takes_no_time_of_short_calls)
 {
 	struct swz_call_costs costs = {.plain = 1024, .counted = 512};

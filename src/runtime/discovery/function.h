@@ -53,7 +53,7 @@ struct swz_function {
 				    * as long as the module is being planned */
 	const uint8_t *trampoline; /* set when it is written */
 	uint8_t moved; /* bytes from the site that run in the trampoline */
-	bool displaces_call; /* by the long jump, and not by a short one */
+	bool displaces_call;      /* by the long jump, and not by a short one */
 	uint16_t load_site_count; /* of its own return address, too, that stay
 				   * where they are (plan/plan_trampolines.c) */
 	bool reads_own; /* it uses the memory of its own return address, whether

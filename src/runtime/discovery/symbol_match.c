@@ -204,7 +204,7 @@ static void demangler_end(void);
 static bool demangler_begin(void)
 {
 	all = swz_map_far(ALL_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (!all)
 		return false;
 	if (swz_sys_mprotect(all, GUARD_BYTES, PROT_NONE) != 0) {

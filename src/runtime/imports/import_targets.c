@@ -496,8 +496,8 @@ static uint64_t jump_target(const uint8_t *code, const struct swz_function *f,
 	return f->start + at + 5 + (uint64_t)(int64_t)wide;
 }
 
-/* As for functions that are patched (scan_branches.h). Every byte is taken for a
- * possible jump; where those lead outside are more places to look at. */
+/* As for functions that are patched (scan_branches.h). Every byte is taken for
+ * a possible jump; where those lead outside are more places to look at. */
 static enum swz_refusal inspect_place(struct search *search, uint64_t start,
 				      bool jumped)
 {

@@ -514,7 +514,7 @@ struct swz_bytes swz_file_map(const char *path,
 	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && st.st_size > 0) {
 		file.size = (size_t)st.st_size;
 		file.data = swz_map_far(file.size, PROT_READ, MAP_PRIVATE,
-					  (int)fd);
+					(int)fd);
 	}
 	SWZ_SYSCALL(SYS_close, fd);
 	if (!file.data)

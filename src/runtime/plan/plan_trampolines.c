@@ -93,10 +93,11 @@ static bool lands_if_it_throws(const struct swz_module *m,
 }
 
 /* True if a call begins behind the bytes of a short jump and within those of a
- * long one. Its copy pushes the old return address and jumps, so the return from
- * it, and each one further up, goes to where the processor does not expect it
- * (Intel optimization manual, 3.4.1.4: unpaired calls). That takes as long as
- * ten counted calls, and samples would show it as the function's own time. */
+ * long one. Its copy pushes the old return address and jumps, so the return
+ * from it, and each one further up, goes to where the processor does not expect
+ * it (Intel optimization manual, 3.4.1.4: unpaired calls). That takes as long
+ * as ten counted calls, and samples would show it as the function's own time.
+ */
 static bool displaces_call(const struct swz_module *m,
 			   struct swz_decoder *decoder,
 			   const struct swz_function *f)

@@ -32,8 +32,8 @@
  * are changes by one instruction, from four units to a table, or from a table
  * to a larger one, if nothing has been counted in it meanwhile. Entries are
  * counted before they are stored, and stored again where the table is another
- * one by then. A thread that shares our storage may do so at the same time: then
- * an edge may come to have two nodes, but children stay whole. */
+ * one by then. A thread that shares our storage may do so at the same time:
+ * then an edge may come to have two nodes, but children stay whole. */
 
 #define ENTRY_BYTES ((uint32_t)sizeof(uint32_t))
 #define FIRST_ENTRIES 32u

@@ -5,9 +5,9 @@
  * no signal handler can come.
  *
  * Who may be beside us is another thread with the same thread-local storage (a
- * raw clone). So exchanges are locked: without a lock cmpxchg writes what it has
- * read, also where it swaps nothing (Intel SDM, CMPXCHG), and so takes back what
- * the other one has just put there. A child's word that is older than its
+ * raw clone). So exchanges are locked: without a lock cmpxchg writes what it
+ * has read, also where it swaps nothing (Intel SDM, CMPXCHG), and so takes back
+ * what the other one has just put there. A child's word that is older than its
  * neighbours leads a hook to any address. They are for what is seldom changed.
  *
  * Sums have no lock, which takes twenty cycles: one's addition may be lost. */

@@ -68,7 +68,7 @@ static struct region *add_region(struct region **list, size_t bytes)
 		need = LEAST_BYTES;
 	need = (need + 4095) & ~(size_t)4095;
 	r = swz_map_far(need, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1);
+			MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (!r)
 		return NULL;
 	if (need >= HUGE_BYTES) /* fewer page faults; or not */

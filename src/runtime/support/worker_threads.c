@@ -314,8 +314,7 @@ static bool add_helper(void)
 	uintptr_t member = workers.helper_count + 1;
 
 	h->stack = swz_map_far(STACK_BYTES, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				 -1);
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (!h->stack)
 		return false;
 	/* valgrind looks whether there is memory where the top points to */
