@@ -454,6 +454,7 @@ cc -o again again.c || abort 'no program'
 begin ./again
 wait_until grep -q again /proc/$program/comm
 capture "$RUN" -p $program --for 100ms -o profile.refused
+# shellcheck disable=SC2154 # set by capture()
 assert_ge "$status" 1 'exit status'
 assert_contains err 'it has executed another program meanwhile. Try again'
 kill $program

@@ -172,7 +172,7 @@ int main(void)
 END
 for build in old new; do
 	mkdir build.$build
-	gcc -O1 -DWORK=$([ $build = old ] && echo 100000 || echo 400000) -o build.$build/build build.c
+	gcc -O1 -DWORK="$([ $build = old ] && echo 100000 || echo 400000)" -o build.$build/build build.c
 done
 for run in 1 2 3; do
 	for build in old new; do
@@ -327,6 +327,7 @@ assert_matches out '(^|,)2000,.*work,joined,'
 
 for what in both ptrace; do
 	capture "$TARGETS/refused" $what "$RUN" -m both -o refused "$TARGETS/joined"
+	# shellcheck disable=SC2154 # set by capture()
 	if [ "$status" -eq 77 ]; then
 		echo 'not tested: a refusal, without seccomp'
 		break

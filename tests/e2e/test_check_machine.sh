@@ -30,6 +30,7 @@ assert_eq "$TMP/empty/swizzle, 0 files, 0.0 MB" "$(verdict 'cache of plans')" ca
 
 it 'what a filter of system calls refuses'
 capture "$TARGETS/refused" perf "$RUN" --check
+# shellcheck disable=SC2154 # set by capture()
 if [ "$status" -eq 77 ]; then
 	echo 'not tested: a refusal, without seccomp'
 	finish

@@ -90,6 +90,7 @@ it '-m count: each format shows counts, or says what it needs'
 shown=
 for format in $FORMATS; do
 	capture "$DUMP" -q -f "$format" -o "out.$format" counted
+	# shellcheck disable=SC2154 # set by capture()
 	case $status in
 	0) shown="$shown $format" ;;
 	*)

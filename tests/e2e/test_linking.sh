@@ -76,7 +76,7 @@ int main(void)
 	return 0;
 }
 END
-if gcc -O1 -no-pie -fno-pie -o over over.c && [ "$(./over)" = done ]; then
+if gcc -O1 -no-pie -fno-pie -o over over.c && [ "$(./over)" = "done" ]; then
 	for cached in no yes; do
 		assert_same_as_native ./over
 		assert_eq 1001 "$("$DUMP" -q -f csv -o - profile |
@@ -109,7 +109,7 @@ int main(void)
 }
 END
 gcc -O1 -no-pie -fno-pie -o grows grows.c || abort 'not built'
-for run in 1 2 3 4; do # its place is another one each time
+for _ in 1 2 3 4; do # its place is another one each time
 	assert_same_as_native ./grows
 done
 # Then the heap begins right behind the program.

@@ -61,8 +61,8 @@ done
 it '-n: some of each chunk'
 raw -n 2 profile
 assert_ge "$(grep -c '^  unit ' out)" 3 nodes
-awk '/^chunk at / { nodes = 0 } /^  unit / && ++nodes > 2' out >more
-assert_empty more
+awk '/^chunk at / { nodes = 0 } /^  unit / && ++nodes > 2' out >others
+assert_empty others
 assert_matches out '^  \.\.\. [0-9]+ more$'
 
 it 'cut off'
