@@ -159,7 +159,7 @@ assert_eq '[outside]' "$(awk '!/^#/ && $1 != "calls" { print $4 }' none)" \
 for option in --from --at; do
 	capture "$DUMP" -f calls $option 1000 profile
 	assert_status 0
-	assert_matches err "^swizzle: $option: the trace ends before, at [0-9]+[.][0-9]+ s$"
+	assert_matches err "^swizzle: $option: the run ends before, at [0-9]+[.][0-9]+ s$"
 	capture "$DUMP" -f calls $option 50% profile
 	assert_empty err
 done
