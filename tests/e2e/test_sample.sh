@@ -254,7 +254,8 @@ it 'deep stacks have a root'
 if [ "${ENGINES[0]}" = perf ]; then
 	gcc -O1 -o deep deep.c
 	"$RUN" -q -m sample --stack-bytes 16384 -o profile ./deep
-	assert_ge "$(cut_stacks profile)" 100 'stacks that are cut at 16 KB'
+	# what lies beyond the copy is read from the process
+	assert_ge 10 "$(cut_stacks profile)" 'stacks that are cut at 16 KB'
 	# smaller copies where less memory may be locked, or more samples are taken
 	"$RUN" -q -m sample -r 20000 -o profile ./deep
 	bytes=$("$DUMP" -f info profile | sed -n 's/^cut stacks: .*(copies of up to \([0-9]*\) .*/\1/p')

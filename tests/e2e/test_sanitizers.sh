@@ -147,7 +147,9 @@ for variant in 'g++' 'g++ -static-libasan' 'clang++-14' \
 	for mode in exact trace; do
 		RUN_OPTIONS=(-m trace)
 		[ $mode = trace ] || RUN_OPTIONS=()
-		assert_same_as_native ./throwing
+		# (The leak checker's thread shares the storage of ours: what both
+		# call at the same moment is lost.)
+		ASAN_OPTIONS=detect_leaks=0 assert_same_as_native ./throwing
 		assert_calls profile catches 100 throws 100
 	done
 done
