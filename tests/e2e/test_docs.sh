@@ -2,6 +2,7 @@
 # What the documents say can be typed: the options of their commands are there, their
 # links lead somewhere, and the README's example is what it says.
 . "${BASH_SOURCE%/*}/lib.sh"
+unset SWIZZLE_MODE # as the user has it
 need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
 
 documents=$(cd "$TOP" && find README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs \

@@ -96,7 +96,7 @@ for how in remove replace; do
 
 	it "$how: attached to"
 	rm -f profile
-	capture "$RUN" -q -p $pid --for 300ms -o profile
+	capture "$RUN" -q -m profile -p $pid --for 300ms -o profile
 	assert_status 0
 	assert_empty err
 	end
@@ -111,7 +111,7 @@ capture "$RUN" -q -m sample -p $pid --for 300ms -o sampled
 assert_status 0
 assert_sampled outer first second
 rm -f profile
-capture "$RUN" -q -M lib.so -p $pid --for 300ms -o profile
+capture "$RUN" -q -m profile -M lib.so -p $pid --for 300ms -o profile
 assert_status 0
 end
 assert_ge "$("$DUMP" -q -f csv profile | awk -F , '$8 ~ /lib.so/ { n += $1 } END { print n }')" \
@@ -128,7 +128,7 @@ for how in 'at the end' 'as it is unloaded'; do
 		s/while (.*)/for (int i = 0; i < 10; i++)/' program.c >brief.c
 	gcc -O1 -o brief brief.c work.c || abort 'cannot compile'
 	if [ "$how" = 'at the end' ]; then set --; else set -- close; fi
-	"$RUN" -q -o profile ./brief ./lib.so "$@"
+	"$RUN" -q -m profile -o profile ./brief ./lib.so "$@"
 	assert_eq 3 $? 'exit status'
 	assert_missing lib.so
 	"$DUMP" -f csv -o table.csv profile 2>dump.err

@@ -4,7 +4,8 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets fib steady
-unset SWIZZLE_SUMMARY SWIZZLE_MODE SWIZZLE_TIMING SWIZZLE_REPORT
+unset SWIZZLE_SUMMARY SWIZZLE_TIMING SWIZZLE_REPORT
+export SWIZZLE_MODE=profile
 export TERM=dumb
 
 # Rows of a table: CALLS FUNCTION

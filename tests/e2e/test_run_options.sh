@@ -2,6 +2,7 @@
 # swizzle-run: options, what they put into the environment, and what reaches
 # the program. The program here is sh or env, which show it.
 . "${BASH_SOURCE%/*}/lib.sh"
+unset SWIZZLE_MODE # as the user has it
 need_built "$RUN" "$DUMP"
 
 # A library that does nothing stands in for libswizzle.so: this is about the

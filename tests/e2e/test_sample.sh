@@ -267,7 +267,7 @@ for engine in "${ENGINES[@]}"; do
 	it "$engine: stacks of a program that is hooked meanwhile have a root"
 	rm -rf hooked
 	"$RUN" -q -m sample --engine "$engine" -o hooked/ \
-		"$RUN" -q -o calls "$TARGETS/shares" threads >printed
+		"$RUN" -q -m profile -o calls "$TARGETS/shares" threads >printed
 	assert_eq 3 "$(column calls run 1)" 'calls of run'
 	total=$(total_ns hooked)
 	assert_ge "$(column hooked run 3)" $((total * 8 / 10)) 'ns below run'
@@ -578,7 +578,7 @@ for engine in perf pause; do
 done
 
 it 'samples and calls are not mixed'
-"$RUN" -q -o calls "$TARGETS/shares" >/dev/null
+"$RUN" -q -m profile -o calls "$TARGETS/shares" >/dev/null
 capture "$DUMP" -f text profile calls
 assert_status 2
 assert_contains err 'they cannot be shown together'

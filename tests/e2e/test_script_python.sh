@@ -213,7 +213,7 @@ next=$(sed -n 's/^Who calls it.*: swizzle-dump //p' out)
 assert_matches tree '^# callers of spin$'
 
 it '--script of a profile without scripts'
-"$RUN" -q -o counts "$TARGETS/calls" >/dev/null
+"$RUN" -q -m profile -o counts "$TARGETS/calls" >/dev/null
 "$DUMP" -f text --script counts >out 2>err || fail "exit status $?"
 assert_matches err '^swizzle: --script: no function of a script was recorded[.] '
 

@@ -5,7 +5,8 @@
 . "$TOP/tests/e2e/profiles.sh"
 need prlimit gcc
 need_targets fib contexts clones
-unset SWIZZLE_SUMMARY SWIZZLE_MODE SWIZZLE_TIMING
+unset SWIZZLE_SUMMARY SWIZZLE_TIMING
+export SWIZZLE_MODE=profile
 
 # The calls of all threads, as -f info has them.
 info_calls() { # FILE...

@@ -10,7 +10,7 @@ need_targets joined shares
 unset SWIZZLE_MODE SWIZZLE_TIMING
 
 "$RUN" -q -m sample -o samples "$TARGETS/joined" >printed || abort 'no samples'
-"$RUN" -q -o calls "$TARGETS/joined" >/dev/null || abort 'no calls'
+"$RUN" -q -m profile -o calls "$TARGETS/joined" >/dev/null || abort 'no calls'
 
 column() { # FUNCTION COLUMN: of the joined table as csv
 	awk -F , -v name="$1" -v column="$2" '$7 == name { print $column }' joined.csv
@@ -103,7 +103,7 @@ awk '/;light;work / { light = $2 } /;heavy;work / { heavy = $2 }
 
 it 'all formats say the same'
 "$RUN" -q -m sample -o flat.samples "$TARGETS/shares" >/dev/null
-"$RUN" -q -o flat "$TARGETS/shares" >/dev/null
+"$RUN" -q -m profile -o flat "$TARGETS/shares" >/dev/null
 for format in text tree csv callgrind json pprof folded speedscope; do
 	"$DUMP" -q --times flat.samples -f $format -o all.$format flat || fail "$format"
 done

@@ -112,7 +112,7 @@ assert_not_contains out 'other back trace'
 assert_matches out ' right$'
 
 it '-b: exact calls, all of them, where the program runs under swizzle-run'
-"$SWTOP" -b -d 0.2 --min-percent 0 "$RUN" -q -o profile "$TARGETS/fib" >out
+"$SWTOP" -b -d 0.2 --min-percent 0 "$RUN" -q -m profile -o profile "$TARGETS/fib" >out
 assert_ge "$(grep -c '^20.* calls, ' out)" 1 'rounds of calls'
 calls=$("$DUMP" -q -f csv -o - profile | awk -F , '$7 == "fib" { print $1 }')
 assert_ge "$calls" 1000000 'calls of fib'
@@ -129,7 +129,7 @@ assert_eq $((100 * calls)) "$(awk '$1 == "-" && $3 == "calls," && $5 == "fib" {
 
 it '-b -p: the first round has the calls since it began'
 rm -f begun
-"$RUN" -q -o profile "$TARGETS/steady" begun &
+"$RUN" -q -m profile -o profile "$TARGETS/steady" begun &
 profiled=$!
 wait_until test -s begun
 capture "$SWTOP" -b -d 0.5 -n 1 --min-percent 0 -p $profiled
@@ -139,7 +139,7 @@ kill $profiled
 wait $profiled 2>/dev/null
 
 it '-b: samples of such a program, if they are wanted'
-"$SWTOP" -b --samples "$RUN" -q -o profile "$TARGETS/fib" >out
+"$SWTOP" -b --samples "$RUN" -q -m profile -o profile "$TARGETS/fib" >out
 assert_matches out '^20.* hits, '
 
 it '-b: the program has its exit status, its environment and its descriptors'
@@ -175,7 +175,7 @@ assert_eq 1 "$(grep -c '^20' out)" rounds
 it 'the list of processes'
 "$TARGETS/steady" counter &
 steady=$!
-"$RUN" -q -o profile "$TARGETS/steady" counted &
+"$RUN" -q -m profile -o profile "$TARGETS/steady" counted &
 profiled=$!
 wait_until test -s counted
 "$SWTOP" -b -d 0.3 >out 2>err &

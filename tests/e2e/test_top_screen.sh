@@ -278,7 +278,7 @@ int main(void)
 }
 END
 gcc -O1 -pthread -o threads threads.c
-for command in "./threads" "'$RUN' -q -o threads.profile ./threads"; do
+for command in "./threads" "'$RUN' -q -m profile -o threads.profile ./threads"; do
 	start 100 24 "$SWTOP $command"
 	expect ' in_one +threads$'
 	expect ' in_two +threads$'
@@ -343,7 +343,7 @@ leaves 0
 
 it 'exact counts of a program that runs under swizzle-run'
 # (twelve threads: long enough to be seen)
-start 80 24 "$SWTOP '$RUN' -q -o profile '$TARGETS/fib' 12"
+start 80 24 "$SWTOP '$RUN' -q -m profile -o profile '$TARGETS/fib' 12"
 expect 'has ended with status 0'
 expect '^ +SELF +TOTAL +CALLS +MEAN FUNCTION +MODULE$'
 calls=$("$DUMP" -q -f csv -o - profile | awk -F , '$7 == "fib" { print $1 }')
@@ -352,7 +352,7 @@ look
 assert_eq "$calls" "$(awk 'NF > 1 && $(NF - 1) == "fib" { gsub(",", ""); print $3 }' screen)" \
 	'calls of fib'
 leaves 0 q
-"$RUN" -q -o profile "$TARGETS/steady" counter &
+"$RUN" -q -m profile -o profile "$TARGETS/steady" counter &
 steady=$!
 wait_until test -s counter
 start 80 24 "$SWTOP -p $steady"
