@@ -298,10 +298,10 @@ uint64_t swz_target_symbol(const struct swz_target *t, const char *name)
 
 		/* what else defines such a name may mean something else */
 		if (!m->executable || !base ||
-		    (strncmp(base, "/libc.so", 8) &&
-		     strncmp(base, "/libc-", 6) &&
-		     strncmp(base, "/libdl.so", 9) &&
-		     strncmp(base, "/libdl-", 7)))
+		    (strncmp(base, "/libc.so", 8) != 0 &&
+		     strncmp(base, "/libc-", 6) != 0 &&
+		     strncmp(base, "/libdl.so", 9) != 0 &&
+		     strncmp(base, "/libdl-", 7) != 0))
 			continue;
 		found = swz_target_symbol_in(t, m, name);
 		if (found)
