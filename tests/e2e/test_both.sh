@@ -80,7 +80,8 @@ assert_matches samples ',\[counting\],'
 "$DUMP" -q -f csv -o - short.both >out
 assert_not_contains out '[counting]'
 # Where a call of "get" takes less than the processor needs to count one, its time may be
-# main's, and the error says so.
+# main's, and the error says so. An Intel Xeon does such a call within what counting it takes
+# in a loop: 52 to 70 % of the time are left (docs/internals/tried.md).
 python3 - out native counted <<'END' || fail "$(grep -E ',(fib|get|main),' out) $(cat native counted)"
 import csv, sys
 rows = {r["function"]: r for r in csv.DictReader(open(sys.argv[1]))}
@@ -91,7 +92,7 @@ total = sum(ms.values())
 sys.exit(not (int(rows["fib"]["calls"]) == 78176337 and int(rows["get"]["calls"]) == 100000000
               and ms["fib"] >= 0.2 * total and ms["get"] + 2 * error["get"] >= 0.2 * total
               and ms["get"] + ms["main"] >= 0.2 * total
-              and 0.6 * native <= total <= 0.95 * counted))
+              and 0.45 * native <= total <= 0.95 * counted))
 END
 assert_not_contains out 'run-time code'
 assert_le "$(number short.both.samples broken_stacks)" "$(($(number short.both.samples samples) / 50))" 'stacks that could not be read'
