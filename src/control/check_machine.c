@@ -1,4 +1,4 @@
-/* What works is tried out, not concluded from settings: a container's filter
+/* Each ability is tried out, not concluded from settings: a container's filter
  * may forbid what they permit. The settings then say what would change it. */
 
 #include "control/check_machine.h"

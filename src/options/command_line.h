@@ -60,8 +60,8 @@ struct swz_option {
 	/* The text of --help, in one line. A | ends the part that the shells
 	 * show, unless .brief has a better one. NULL: not to be shown. */
 	const char *help, *brief;
-	/* What a value is: "files", "directories", "pids", or the name of a
-	 * function in completions/. NULL: words, or nothing that can be
+	/* The kind of its value: "files", "directories", "pids", or the name of
+	 * a function in completions/. NULL: words, or nothing that can be
 	 * offered. */
 	const char *offer;
 	swz_word_at *words;
@@ -151,7 +151,7 @@ void swz_keep_standard_descriptors(int flags);
 /* Misspelt settings in the environment, which would do nothing without a
  * word. */
 
-/* Those that swizzle-dump reads. */
+/* The variables that swizzle-dump reads. */
 swz_word_at swz_variables_of_dump;
 
 /* Says on standard error which variables SWIZZLE_... are none of KNOWN, and

@@ -220,7 +220,10 @@ assert_matches err '^swizzle: --script: no function of a script was recorded[.] 
 it 'a process that runs already'
 "$PYTHON" script.py >printed &
 pid=$!
-sleep 0.2
+has_begun() { # 0.1 s of its processor time: the interpreter is there
+	[ "$(awk '{ print $14 }' /proc/$pid/stat)" -ge 10 ]
+}
+wait_until has_begun
 "$RUN" -q -m sample -r 500 -p $pid -o profile
 wait $pid
 assert_ge "$(row spin 2)" 100000000 'ns of spin'

@@ -524,7 +524,7 @@ static const struct node *find_node(struct swz_events *events, uint32_t unit)
 	return node;
 }
 
-/* Of samples: what their spans begin and end with. */
+/* Spans of samples begin and end with these. */
 static bool next_word(struct swz_events *events, struct swz_event_word *word)
 {
 	bool begins;

@@ -585,7 +585,7 @@ static void read_looks(struct swz_scan *scan, const struct swz_chunk *chunk,
 	}
 }
 
-/* What is packed is read when it is wanted. */
+/* Packed chunks are read when they are wanted. */
 static void read_samples(struct swz_scan *scan, const struct swz_chunk *chunk,
 			 size_t start, size_t size)
 {
