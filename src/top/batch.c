@@ -40,6 +40,10 @@ struct swz_back_trace_options {
 
 static const struct swz_live_figures *figures;
 
+/* --offsets: by context, where in its function most samples hit (as a place);
+ * NULL. */
+static uint32_t *hottest;
+
 /* They are sorted and chosen by time, or by calls where no time is known. */
 static bool by_calls;
 
@@ -110,6 +114,24 @@ static void print_name(const struct printing *p, uint32_t function, int indent)
 	free(text);
 }
 
+/* One line of a back trace. PLACE: where in the function it is. */
+static void print_frame(const struct printing *p, uint32_t function,
+			uint32_t place)
+{
+	const struct swz_catalog_function *f =
+		&p->live->catalog.functions[function];
+
+	fprintf(p->stream, "%*s", INDENT, "");
+	print_name(p, function, p->live->offsets ? 2 * INDENT : INDENT);
+	if (p->live->offsets) {
+		if (place != SWZ_PLACE_UNKNOWN)
+			fprintf(p->stream, "+0x%" PRIx32 "/0x%" PRIx32,
+				place - 1, f->size);
+		fprintf(p->stream, " [%s]", swz_live_module(p->live, function));
+	}
+	fputc('\n', p->stream);
+}
+
 static const char *unit(const struct printing *p, uint64_t count)
 {
 	if (p->live->samples)
@@ -122,6 +144,7 @@ static void print_trace(const struct printing *p, uint32_t index,
 {
 	const struct swz_context *items = figures->contexts.items;
 	char share[SWZ_FIGURE_BYTES], count[SWZ_FIGURE_BYTES];
+	uint32_t place = hottest ? hottest[index] : SWZ_PLACE_UNKNOWN;
 	size_t frames = 0;
 
 	fprintf(p->stream, "  %6s %10s %s\n",
@@ -137,10 +160,32 @@ static void print_trace(const struct printing *p, uint32_t index,
 			fprintf(p->stream, "%*s...\n", INDENT, "");
 			break;
 		}
-		fprintf(p->stream, "%*s", INDENT, "");
-		print_name(p, items[at].function, INDENT);
-		fputc('\n', p->stream);
+		print_frame(p, items[at].function, place);
+		place = items[at].place;
 	}
+}
+
+/* What samples hit in a function is its context's: of the places there the one
+ * with most time is told. Places of calls have no name of their own then. */
+static void gather_hits(struct swz_contexts *contexts)
+{
+	int64_t *most = swz_allocate(contexts->count, sizeof(*most));
+
+	hottest = swz_allocate(contexts->count, sizeof(*hottest));
+	for (size_t i = 1; i < contexts->count; i++) {
+		struct swz_context *hit = &contexts->items[i];
+
+		if (!hit->is_hit)
+			continue;
+		if (context_weight(hit) > most[hit->parent]) {
+			most[hit->parent] = context_weight(hit);
+			hottest[hit->parent] = hit->place;
+		}
+		swz_context_merge(&contexts->items[hit->parent], hit);
+		hit->calls = 0;
+		hit->self_ns = 0;
+	}
+	free(most);
 }
 
 /* Prints the function's back traces, the most frequent first. */
@@ -234,7 +279,7 @@ static void print_heading(const struct printing *p)
 
 /* The time, ticks, hits and missed back traces (of exact counts: calls), then
  * functions with their most frequent back traces, innermost function first. */
-static void back_traces_print(FILE *stream, const struct swz_live *live,
+static void back_traces_print(FILE *stream, struct swz_live *live,
 			      const struct swz_back_trace_options *options,
 			      const struct swz_style *style)
 {
@@ -242,6 +287,8 @@ static void back_traces_print(FILE *stream, const struct swz_live *live,
 
 	figures = &live->recent;
 	by_calls = live->without_times;
+	if (live->offsets)
+		gather_hits(&live->recent.contexts);
 	p.contexts = swz_allocate(figures->contexts.count, sizeof(uint32_t));
 	for (size_t i = 1; i < figures->contexts.count; i++)
 		if (context_weight(&figures->contexts.items[i]))
@@ -253,6 +300,8 @@ static void back_traces_print(FILE *stream, const struct swz_live *live,
 	print_functions(&p);
 	fputc('\n', stream);
 	free(p.contexts);
+	free(hottest);
+	hottest = NULL;
 }
 
 /* --- rounds of text ------------------------------------------------------ */

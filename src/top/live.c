@@ -21,10 +21,18 @@
 
 #define NAME_STEP 16u
 
-static void begin_figures(struct swz_live_figures *figures)
+static void begin_contexts(const struct swz_live *live,
+			   struct swz_contexts *contexts)
+{
+	swz_contexts_begin(contexts, SWZ_CATALOG_OUTSIDE, live->offsets);
+	contexts->by_offset = contexts->by_hit = live->offsets;
+}
+
+static void begin_figures(const struct swz_live *live,
+			  struct swz_live_figures *figures)
 {
 	*figures = (struct swz_live_figures){0};
-	swz_contexts_begin(&figures->contexts, SWZ_CATALOG_OUTSIDE, false);
+	begin_contexts(live, &figures->contexts);
 }
 
 static void free_figures(struct swz_live_figures *figures)
@@ -33,17 +41,19 @@ static void free_figures(struct swz_live_figures *figures)
 	swz_contexts_free(&figures->contexts);
 }
 
-void swz_live_begin(struct swz_live *live, bool samples, uint64_t now_ns)
+void swz_live_begin(struct swz_live *live, bool samples, bool offsets,
+		    uint64_t now_ns)
 {
-	*live = (struct swz_live){.samples = samples, .round_ns = now_ns};
+	*live = (struct swz_live){
+		.samples = samples, .offsets = offsets, .round_ns = now_ns};
 	swz_catalog_begin(&live->catalog,
 			  &(struct swz_catalog_options){
 				  .symbols = true,
 				  .demangle = SWZ_DEMANGLE_SIMPLE,
 				  .quiet = true,
 			  });
-	begin_figures(&live->recent);
-	begin_figures(&live->total);
+	begin_figures(live, &live->recent);
+	begin_figures(live, &live->total);
 }
 
 void swz_live_free(struct swz_live *live)
@@ -63,7 +73,7 @@ void swz_live_free(struct swz_live *live)
 void swz_live_begin_round(struct swz_live *live)
 {
 	free_figures(&live->recent);
-	begin_figures(&live->recent);
+	begin_figures(live, &live->recent);
 	live->round++;
 	live->processes = live->live_threads = 0;
 }
@@ -74,8 +84,8 @@ void swz_live_only(struct swz_live *live, int32_t pid, int32_t tid)
 	live->only_tid = tid;
 	free_figures(&live->recent);
 	free_figures(&live->total);
-	begin_figures(&live->recent);
-	begin_figures(&live->total);
+	begin_figures(live, &live->recent);
+	begin_figures(live, &live->total);
 }
 
 static bool is_wanted(const struct swz_live *live, int32_t pid, int32_t tid)
@@ -135,10 +145,8 @@ static uint32_t *find_contexts(struct swz_contexts *to,
 	uint32_t *found = swz_allocate(from->count, sizeof(*found));
 
 	for (size_t i = 1; i < from->count; i++)
-		found[i] = swz_contexts_child(to, found[from->items[i].parent],
-					      from->items[i].function,
-					      SWZ_PLACE_UNKNOWN,
-					      from->items[i].folded);
+		found[i] = swz_contexts_like(to, found[from->items[i].parent],
+					     &from->items[i]);
 	return found;
 }
 
@@ -359,7 +367,7 @@ static void add_threads(struct swz_live *live, struct read *read,
 	struct swz_binding binding;
 
 	*read = (struct read){.report.without_edges = true};
-	swz_contexts_begin(&read->contexts, SWZ_CATALOG_OUTSIDE, false);
+	begin_contexts(live, &read->contexts);
 	swz_catalog_bind(&binding, &live->catalog, profile);
 	for (size_t i = 0; i < profile->thread_count; i++)
 		add_thread(live, read, &binding, &profile->threads[i], earlier);
@@ -441,8 +449,7 @@ void swz_live_add_exact(struct swz_live *live, struct swz_live_source *source,
 		return;
 	live->without_times |= (profile->header.flags & SWZ_FILE_COUNTS) != 0;
 	if (!source->known)
-		swz_contexts_begin(&source->contexts, SWZ_CATALOG_OUTSIDE,
-				   false);
+		begin_contexts(live, &source->contexts);
 	add_threads(live, &read, profile, earlier);
 	add_new_calls(live, source, &read.report, is_recent);
 	subtract_contexts(&read.contexts, &source->contexts);

@@ -48,6 +48,7 @@ struct swz_live {
 	struct swz_catalog catalog;
 	bool samples;       /* else exact counts */
 	bool script;        /* functions of scripts alone */
+	bool offsets;       /* see swz_live_begin() */
 	bool without_times; /* of these: some profile has no times (-m count) */
 	struct swz_live_figures recent, total;
 	int32_t only_pid, only_tid; /* they are of this thread; 0: of all */
@@ -74,7 +75,10 @@ struct swz_live_source {
 	struct swz_contexts contexts;
 };
 
-void swz_live_begin(struct swz_live *live, bool samples, uint64_t now_ns);
+/* OFFSETS: contexts are told apart by the offsets of calls in their callers,
+ * and have those that samples hit below them. */
+void swz_live_begin(struct swz_live *live, bool samples, bool offsets,
+		    uint64_t now_ns);
 void swz_live_free(struct swz_live *live);
 
 /* A round begins: nothing is recent any more. */

@@ -684,7 +684,7 @@ void swz_top_screen(struct swz_top_session *session,
 			   .has_list = swz_top_wants_list(options),
 			   .terminal = terminal};
 
-	swz_live_begin(&s.list_live, true, swz_watch_now());
+	swz_live_begin(&s.list_live, true, false, swz_watch_now());
 	swz_page_begin(&s.page);
 	swz_terminal_begin(terminal);
 	if (s.has_list) {

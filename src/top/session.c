@@ -348,7 +348,7 @@ static void start_program(struct swz_top_session *s, bool screen)
 
 	top_start(&s->started, s->options.program, screen, s->options.output);
 	s->pid = s->started.pid;
-	swz_live_begin(&s->live, true, swz_watch_now());
+	swz_live_begin(&s->live, true, s->options.offsets, swz_watch_now());
 	s->live.script = s->options.script;
 	if (!use_samples(s, &status, &problem)) {
 		top_give_up(&s->started);
@@ -373,7 +373,7 @@ bool swz_top_session_watch(struct swz_top_session *s,
 		return false;
 	}
 	exact = find_profile(s);
-	swz_live_begin(&s->live, !exact, swz_watch_now());
+	swz_live_begin(&s->live, !exact, s->options.offsets, swz_watch_now());
 	s->live.script = s->options.script;
 	if (!exact && !use_samples(s, status, problem)) {
 		swz_top_session_end(s);
@@ -484,7 +484,7 @@ static void switch_to_exact(struct swz_top_session *s)
 
 	swz_top_sampler_end(&s->sampler);
 	swz_live_free(&s->live);
-	swz_live_begin(&s->live, false, began_ns);
+	swz_live_begin(&s->live, false, s->options.offsets, began_ns);
 	s->live.script = s->options.script;
 }
 

@@ -45,6 +45,7 @@ enum option {
 	ROUNDS,
 	MIN_PERCENT,
 	BACK_PERCENT,
+	OFFSETS,
 	RATE,
 	ENGINE,
 	EVENT,
@@ -159,6 +160,9 @@ static void take(void *context, const struct swz_option *option, const char *as,
 	case BACK_PERCENT:
 		o->back_percent = (unsigned int)number(as, value, 0, 100, "");
 		break;
+	case OFFSETS:
+		o->offsets = true;
+		break;
 	case RATE:
 		o->sampling.rate = number(as, value, 1, MOST_RATE,
 					  " (samples a second)");
@@ -222,6 +226,11 @@ static const struct swz_option known[] = {
 	 .help = "-b: back traces with at least N % of their function's "
 		 "hits [15]",
 	 .brief = "-b: back traces with at least N % of their function"},
+	{.name = "offsets",
+	 .id = OFFSETS,
+	 .help = "-b: frames with the place in the function, its size and "
+		 "module|: main+0xe8/0x470 [app]",
+	 .brief = "-b: frames with offset, size and module"},
 	{.name = "rate",
 	 .letter = 'r',
 	 .value = "HZ",
@@ -271,6 +280,8 @@ static void check(const struct swz_top_options *o, bool percents)
 	if (percents && !o->batch)
 		bad_usage("options --min-percent and --backtrace-percent are "
 			  "for -b only");
+	if (o->offsets && !o->batch)
+		bad_usage("option --offsets is for -b only");
 	if (o->output && (o->batch || !*o->program))
 		bad_usage("option -o is for a program that is started, "
 			  "without -b");

@@ -15,6 +15,7 @@ struct swz_top_options {
 	uint64_t rounds;           /* 0: without end */
 	unsigned int min_percent;  /* of all hits */
 	unsigned int back_percent; /* of a function's hits */
+	bool offsets;              /* of calls in back traces */
 	bool only_samples;
 	bool event_given;
 	bool script;                  /* functions of scripts alone */

@@ -3,7 +3,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3
-need_targets stages passes
+need_targets stages passes callers
 unset SWIZZLE_MODE
 
 it 'samples of instructions add up to those of the function'
@@ -56,6 +56,47 @@ it 'with -m both calls and samples'
 "$RUN" -q -m both -o both "$TARGETS/stages"
 "$DUMP" -q -f asm -o listing deep both
 assert_matches listing '^ {17} +2000 +[0-9a-f]+ .*call.*<deep>'
+
+it 'tree --offsets, swizzle-top -b --offsets: places in functions, by the disassembler'
+place_of() { # CALLER CALLEE: "+0xOFFSET/0xSIZE" behind the only call of CALLEE
+	objdump -d --no-show-raw-insn "--disassemble=$1" "$TARGETS/callers" |
+		python3 -c 'if 1:
+			import re, subprocess, sys
+			name, callee, path = sys.argv[1:]
+			lines = [l for l in sys.stdin if re.match(" +[0-9a-f]+:", l)]
+			at = [i for i, l in enumerate(lines) if f"<{callee}>" in l]
+			assert len(at) == 1, lines
+			start, behind = (int(lines[i].split(":")[0], 16) for i in (0, at[0] + 1))
+			for line in subprocess.check_output(["nm", "-S", path], text=True).splitlines():
+				words = line.split()
+				if words[-1] == name:
+					print(f"+{behind - start:#x}/{int(words[1], 16):#x}")
+		' "$1" "$2" "$TARGETS/callers"
+}
+left=left$(place_of left work) main=main$(place_of main left)
+assert_matches <(echo "$left $main") '^left\+0x[0-9a-f]+/0x[0-9a-f]+ main\+0x[0-9a-f]+/0x[0-9a-f]+$'
+for mode in profile count both sample; do
+	"$RUN" -q -m $mode -o calls "$TARGETS/callers" 200 >/dev/null
+	"$DUMP" -q --offsets -o tree calls || fail "status $?"
+	assert_contains tree "  work  callers  from $left"
+	assert_contains tree "  left  callers  from $main"
+	"$DUMP" -q --offsets --bottom-up -o tree calls || fail "status $?"
+	assert_matches tree "^ .*    ${left/+/\\+}  callers"
+	[ $mode = count ] || assert_matches tree "^ .*      ${main/+/\\+}  callers"
+	"$DUMP" -q --offsets -F work -o tree calls || fail "status $?"
+	assert_matches tree "^ .*    ${left/+/\\+}  callers"
+done
+"$BUILD/bin/swizzle-top" -b -d 60 --offsets "$TARGETS/callers" >top
+assert_contains top "            $left [callers]"
+assert_contains top "            $main [callers]"
+assert_matches top '^            work\+0x[0-9a-f]+/0x[0-9a-f]+ \[callers\]$'
+assert_eq 1 "$(grep -c '^            left' top)" 'back traces of left' # whatever was hit in work
+capture "$DUMP" -f text --offsets calls
+assert_refused 2 '--offsets'
+capture "$DUMP" --offsets --diff calls calls
+assert_refused 2 '--offsets'
+capture "$BUILD/bin/swizzle-top" --offsets "$TARGETS/callers"
+assert_refused 2 '--offsets'
 
 it 'a range of time'
 "$DUMP" -q -f asm --from 0 --to 5% -o listing spin profile

@@ -76,6 +76,15 @@ uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 	return child(contexts, parent, function, place, folded ? FOLDED : 0);
 }
 
+uint32_t swz_contexts_like(struct swz_contexts *contexts, uint32_t parent,
+			   const struct swz_context *other)
+{
+	return child(contexts, parent, other->function, other->place,
+		     other->is_hit   ? HIT
+		     : other->folded ? FOLDED
+				     : 0);
+}
+
 void swz_context_merge(struct swz_context *to, const struct swz_context *from)
 {
 	to->calls = swz_add_count(to->calls, from->calls);
@@ -102,6 +111,21 @@ static uint32_t folded_parent(const struct adding *adding,
 		SWZ_PLACE_UNKNOWN, false);
 }
 
+/* The place of a call by the function of a context, or of what was hit in it.
+ */
+static uint32_t place_in(const struct adding *adding, uint32_t context,
+			 const struct swz_tree_node *node, bool is_hit)
+{
+	uint32_t function = adding->contexts->items[context].function;
+
+	if (adding->contexts->by_offset)
+		return swz_binding_offset(adding->binding, node->call_site,
+					  function);
+	if (is_hit)
+		return swz_hits_place(adding->binding, node);
+	return swz_binding_place(adding->binding, node->call_site, function);
+}
+
 static uint32_t find(const struct adding *adding,
 		     const struct swz_tree_node *node)
 {
@@ -111,7 +135,7 @@ static uint32_t find(const struct adding *adding,
 	if (adding->contexts->by_hit && swz_hits_are_of(adding->tree, node))
 		return child(adding->contexts, parent,
 			     adding->contexts->items[parent].function,
-			     swz_hits_place(adding->binding, node), HIT);
+			     place_in(adding, parent, node, true), HIT);
 	if (node->flags & SWZ_NODE_HIDDEN)
 		return parent;
 	function = swz_binding_function(adding->binding, node->function,
@@ -119,9 +143,7 @@ static uint32_t find(const struct adding *adding,
 	if (node->flags & SWZ_NODE_FOLDED)
 		parent = folded_parent(adding, node);
 	if (adding->contexts->by_place)
-		place = swz_binding_place(
-			adding->binding, node->call_site,
-			adding->contexts->items[parent].function);
+		place = place_in(adding, parent, node, false);
 	return swz_contexts_child(adding->contexts, parent, function, place,
 				  &adding->tree->nodes[node->context] != node);
 }

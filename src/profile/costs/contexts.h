@@ -46,6 +46,9 @@ struct swz_contexts {
 	size_t capacity;
 	struct swz_map index; /* (parent, function and place) */
 	bool by_place;
+	/* To be set before the first thread is added, with by_place: a place is
+	 * no line but what swz_binding_offset() says. */
+	bool by_offset;
 	/* To be set before the first thread is added, with by_place: samples
 	 * are told apart by the place that they hit, in contexts of their own.
 	 */
@@ -79,6 +82,10 @@ void swz_contexts_add_untraced(struct swz_contexts *contexts);
  * FOLDED: of those calls that go on further up. */
 uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 			    uint32_t function, uint32_t place, bool folded);
+
+/* The child of PARENT that stands for a context of another tree. */
+uint32_t swz_contexts_like(struct swz_contexts *contexts, uint32_t parent,
+			   const struct swz_context *other);
 
 /* Adds what is spent and called in another context to this one. */
 void swz_context_merge(struct swz_context *to, const struct swz_context *from);

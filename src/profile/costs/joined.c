@@ -602,6 +602,7 @@ static void put_contexts_together(struct joining *j)
 
 	swz_contexts_begin(&all, counted->items[SWZ_CONTEXT_ROOT].function,
 			   true);
+	all.by_offset = counted->by_offset;
 	for (i = 1; i < counted->count; i++) {
 		const struct swz_context *from = &counted->items[i];
 

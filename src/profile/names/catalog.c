@@ -785,6 +785,8 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 		address = function->address;
 	}
 	found = function_at(binding->catalog, module, address, function->name);
+	if (!function->name && module != SWZ_INDEX_NONE)
+		binding->catalog->functions[found].size = function->size;
 	/* of several names for one address (free, cfree) it is the right one */
 	if (function->name)
 		binding->catalog->functions[found].asked = swz_intern(
@@ -894,6 +896,27 @@ uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
 	if (*found == SWZ_MAP_NONE)
 		*found = find_place(binding, return_address - 1, caller);
 	return *found;
+}
+
+uint32_t swz_binding_offset(const struct swz_binding *binding, uint64_t address,
+			    uint32_t caller)
+{
+	const struct swz_catalog *catalog = binding->catalog;
+	const struct swz_catalog_function *of = &catalog->functions[caller];
+	uint32_t module;
+
+	if (!of->size || address == SWZ_CALL_SITE_TAIL)
+		return SWZ_PLACE_UNKNOWN;
+	/* a call that never returns may be the last instruction */
+	module = module_of_call(binding, caller, address - 1);
+	if (module == SWZ_INDEX_NONE ||
+	    catalog->modules[binding->modules[module]].same_as !=
+		    catalog->modules[of->module].same_as)
+		return SWZ_PLACE_UNKNOWN;
+	address -= binding->profile->modules[module].record.load_bias;
+	if (address < of->address || address - of->address > of->size)
+		return SWZ_PLACE_UNKNOWN;
+	return (uint32_t)(address - of->address) + 1;
 }
 
 /* A function that starts at a run-time address, as the catalog has it. */

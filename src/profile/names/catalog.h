@@ -66,6 +66,7 @@ struct swz_catalog_module {
 struct swz_catalog_function {
 	uint32_t module; /* SWZ_INDEX_NONE: unknown */
 	uint64_t address;
+	uint32_t size;          /* bytes; 0: unknown */
 	const char *name;       /* by swz_catalog_resolve() */
 	const char *first_name; /* before it was told apart from others */
 	const char *file;       /* NULL: unknown */
@@ -160,6 +161,11 @@ bool swz_binding_is_jump(struct swz_binding *binding, uint64_t return_address,
  * from a function of the catalog. */
 uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
 			   uint32_t caller);
+
+/* How far an address (a run-time one) lies behind the begin of CALLER, plus 1;
+ * SWZ_PLACE_UNKNOWN: it is not within that function, or its size is unknown. */
+uint32_t swz_binding_offset(const struct swz_binding *binding, uint64_t address,
+			    uint32_t caller);
 
 /* Gives every function its name, file and line. To be called when all are
  * there and before names are read; again after more were added. */

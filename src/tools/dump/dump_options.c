@@ -441,6 +441,11 @@ static void dump_check_options(struct swz_dump_options *options)
 		check_apart(options);
 	if (options->syntax && !format->of_code)
 		not_taken(options, "--syntax");
+	if (options->table.offsets && !(takes(options) & SWZ_TAKES_BOTTOM_UP))
+		not_taken(options, "--offsets");
+	if (options->table.offsets && options->old)
+		swz_dump_bad_usage("--offsets has no use for --diff: each "
+				   "version has its own");
 	if (options->output)
 		check_name(options);
 	if (options->since)
@@ -675,6 +680,9 @@ static void take_option(void *context, const struct swz_option *option,
 	case OPTION_BOTTOM_UP:
 		options->table.bottom_up = true;
 		break;
+	case OPTION_OFFSETS:
+		options->table.offsets = true;
+		break;
 	case OPTION_DIFF:
 		(void)not_empty(as, value, "file name");
 		once(as, options->old != NULL, value);
@@ -812,7 +820,7 @@ static const struct swz_format *default_format(
 {
 	const unsigned rows = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT;
 
-	if (options->given & SWZ_TAKES_BOTTOM_UP)
+	if (options->given & SWZ_TAKES_BOTTOM_UP || options->table.offsets)
 		return swz_format_find("tree");
 	if (options->calls.apart ||
 	    options->given & (SWZ_TAKES_CALLS | GIVEN_CALLS_OF | GIVEN_BLAME))

@@ -396,12 +396,15 @@ static int write_joined(struct swz_dump_input *input,
 	int status;
 
 	swz_dump_join_begin(&join);
+	join.counts.contexts.by_offset = options->table.offsets;
+	join.times.contexts.by_offset = options->table.offsets;
 	add_all(input, &join.counts, options);
 	add_all(samples, &join.times, options);
 	swz_dump_join_end(&join, input, samples);
 	t.counting = join.counting;
 	swz_dump_mark_uncounted(&join.counts.report, catalog, input, true);
-	if (!(options->format->needs & SWZ_NEEDS_PLACES) ||
+	if ((!(options->format->needs & SWZ_NEEDS_PLACES) &&
+	     !options->table.offsets) ||
 	    options->by != SWZ_BY_NOTHING)
 		swz_contexts_forget_places(&join.counts.contexts);
 	swz_dump_warn_result(&join.counts, options);

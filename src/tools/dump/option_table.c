@@ -518,6 +518,11 @@ const struct swz_option swz_dump_option_list[] = {
 	 .id = OPTION_BOTTOM_UP,
 	 .group = SWZ_TAKES_BOTTOM_UP,
 	 .help = "tree: each function with its callers"},
+	{.name = "offsets",
+	 .id = OPTION_OFFSETS,
+	 .help = "tree: where in its caller each call is made|, as "
+		 "main+0xe8/0x470",
+	 .brief = "tree: where in its caller each call is made"},
 	{.name = "embed",
 	 .id = OPTION_EMBED,
 	 .group = GIVEN_EMBED,

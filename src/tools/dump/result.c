@@ -34,7 +34,9 @@ void swz_dump_begin_result(struct swz_dump_result *result,
 	result->report.hits.wanted = needs & SWZ_NEEDS_HITS;
 	if (result->has_contexts)
 		swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE,
-				   needs & SWZ_NEEDS_PLACES);
+				   needs & SWZ_NEEDS_PLACES ||
+					   options->table.offsets);
+	result->contexts.by_offset = options->table.offsets;
 	result->contexts.by_unit = needs & SWZ_NEEDS_UNITS;
 	result->contexts.finds_jumps = true;
 }

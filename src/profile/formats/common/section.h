@@ -75,7 +75,8 @@ struct swz_table_options {
 	struct swz_patterns filters; /* of which one has to match, if
 				      * there are any */
 	bool bottom_up;
-	bool without_source;           /* a page has no source text */
+	bool offsets;        /* tree: where in the caller each call is made */
+	bool without_source; /* a page has no source text */
 	const struct swz_style *style; /* of tables for people; NULL: tables
 					* are for programs */
 	const char *inputs; /* for commands that are proposed: the files, each

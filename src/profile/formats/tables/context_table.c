@@ -242,21 +242,67 @@ static const char *jumps_of(const struct swz_costs *costs, uint32_t depth,
 	return text;
 }
 
-static void context_put_row(const struct swz_context_table *table,
-			    const struct swz_costs_diff *costs, uint32_t depth,
-			    uint32_t function, bool folded)
+/* What is called, and for --offsets where. */
+struct row {
+	uint32_t depth;
+	uint32_t function;
+	uint32_t place;  /* in it, where it calls the row above */
+	uint32_t caller; /* of this row, and where in it; or SWZ_PLACE_UNKNOWN
+			  */
+	uint32_t called_at;
+	bool folded;
+};
+
+/* "main+0xe8/0x470", or the name alone; to be freed. */
+static char *place_text(const struct swz_context_table *table,
+			uint32_t function, uint32_t place)
 {
-	char jumps[48];
+	const struct swz_catalog_function *of =
+		&table->section->catalog->functions[function];
+
+	if (place == SWZ_PLACE_UNKNOWN)
+		return swz_duplicate(of->name);
+	return swz_print("%s+0x%" PRIx32 "/0x%" PRIx32, of->name, place - 1,
+			 of->size);
+}
+
+/* To be freed. */
+static char *remark_of(const struct swz_context_table *table,
+		       const struct swz_costs_diff *costs,
+		       const struct row *row)
+{
+	const char *folded = row->folded ? "  (folded)" : "", *more;
+	char jumps[48], *caller, *text;
+
+	if (table->old)
+		more = swz_diff_remark(costs);
+	else
+		more = jumps_of(&costs->new, row->depth, jumps);
+	if (table->cells && row->folded)
+		more = "";
+	if (row->called_at == SWZ_PLACE_UNKNOWN)
+		return swz_print("%s%s", folded, more);
+	caller = place_text(table, row->caller, row->called_at);
+	text = swz_print("  from %s%s%s", caller, folded, more);
+	free(caller);
+	return text;
+}
+
+static void context_put_row(const struct swz_context_table *table,
+			    const struct swz_costs_diff *costs,
+			    const struct row *row)
+{
+	uint32_t function = row->function, depth = row->depth;
+	char *name = place_text(table, function, row->place);
+	char *remark = remark_of(table, costs, row);
 
 	if (table->cells) {
 		put_cells(table, costs, function);
-		swz_put_names(table->cells, depth,
-			      table->section->catalog->functions[function].name,
+		swz_put_names(table->cells, depth, name,
 			      swz_module_name(table->section, function),
-			      folded ? "  (folded)"
-			      : table->old
-				      ? swz_diff_remark(costs)
-				      : jumps_of(&costs->new, depth, jumps));
+			      remark);
+		free(name);
+		free(remark);
 		return;
 	}
 	put_costs(table, costs, function);
@@ -264,17 +310,13 @@ static void context_put_row(const struct swz_context_table *table,
 		(int)(2 * (depth < MAX_INDENT ? depth : MAX_INDENT)), "");
 	if (depth > MAX_INDENT)
 		fprintf(table->stream, "(%" PRIu32 ") ", depth);
-	swz_put_text(table->stream,
-		     table->section->catalog->functions[function].name);
+	swz_put_text(table->stream, name);
 	fputs("  ", table->stream);
 	swz_put_text(table->stream, swz_module_name(table->section, function));
-	if (folded)
-		fputs("  (folded)", table->stream);
-	if (table->old)
-		fputs(swz_diff_remark(costs), table->stream);
-	else
-		fputs(jumps_of(&costs->new, depth, jumps), table->stream);
+	swz_put_text(table->stream, remark);
 	putc('\n', table->stream);
+	free(name);
+	free(remark);
 }
 
 /* --- from the root ------------------------------------------------------- */
@@ -348,8 +390,16 @@ static void put_below(const struct swz_context_table *table,
 	for (;;) {
 		struct swz_costs_diff costs = context_costs(table, at);
 
-		context_put_row(table, &costs, (uint32_t)depth,
-				items[at].function, items[at].folded);
+		const struct row row = {
+			.depth = (uint32_t)depth,
+			.function = items[at].function,
+			.caller = items[items[at].parent].function,
+			.called_at = table->contexts->by_offset
+					     ? items[at].place
+					     : SWZ_PLACE_UNKNOWN,
+			.folded = items[at].folded};
+
+		context_put_row(table, &costs, &row);
 		if (++shown == table->options->rows)
 			break;
 		next[depth] = children->start[at];
@@ -410,6 +460,7 @@ struct origin {
 	uint32_t context;
 	uint32_t above;    /* SWZ_INDEX_NONE: past the root */
 	uint32_t function; /* of the one above */
+	uint32_t place;    /* --offsets: in that, of the call of the last */
 };
 
 /* Some of the origins, all at the same function. */
@@ -418,6 +469,7 @@ struct group {
 	size_t end;
 	struct swz_costs_diff costs;
 	uint32_t function;
+	uint32_t place;
 };
 
 static void step_up(const struct swz_context_table *table,
@@ -430,6 +482,8 @@ static void step_up(const struct swz_context_table *table,
 		      (report->calls_by_edge && items[origin->context].folded);
 	uint32_t above = origin->above;
 
+	origin->place = table->contexts->by_offset ? items[above].place
+						   : SWZ_PLACE_UNKNOWN;
 	origin->above = above == SWZ_CONTEXT_ROOT ? SWZ_INDEX_NONE
 						  : items[above].parent;
 	/* of counted calls the caller is known, and nobody above it */
@@ -446,7 +500,9 @@ static int compare_origins(const void *left, const void *right)
 	if (a->above == SWZ_INDEX_NONE || b->above == SWZ_INDEX_NONE)
 		return (a->above == SWZ_INDEX_NONE) -
 		       (b->above == SWZ_INDEX_NONE);
-	return a->function < b->function ? -1 : a->function > b->function;
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
 }
 
 static int compare_groups(const void *left, const void *right, void *argument)
@@ -455,6 +511,8 @@ static int compare_groups(const void *left, const void *right, void *argument)
 	const struct swz_context_table *table = argument;
 	int order = context_compare_costs(table, &a->costs, &b->costs);
 
+	if (!order && a->function == b->function)
+		return a->place < b->place ? -1 : a->place > b->place;
 	return order ? order
 		     : context_compare_functions(table->section, a->function,
 						 b->function);
@@ -507,10 +565,13 @@ static struct group *find_groups(const struct swz_context_table *table,
 		      compare_origins);
 	for (i = start; i < end && origins[i].above != SWZ_INDEX_NONE; i++) {
 		if (!*count ||
-		    groups[*count - 1].function != origins[i].function) {
+		    groups[*count - 1].function != origins[i].function ||
+		    groups[*count - 1].place != origins[i].place) {
 			swz_grow(&groups, &capacity, *count, sizeof(*groups));
 			groups[(*count)++] = (struct group){
-				.start = i, .function = origins[i].function};
+				.start = i,
+				.function = origins[i].function,
+				.place = origins[i].place};
 		}
 		groups[*count - 1].end = i + 1;
 		add_to_group(table, &groups[*count - 1], origins[i].context);
@@ -558,6 +619,7 @@ static void put_above(const struct swz_context_table *table,
 	for (;;) {
 		struct level *level = &levels[depth];
 		const struct group *group;
+		struct row row;
 
 		if (level->at == level->count) {
 			free(level->groups);
@@ -569,8 +631,10 @@ static void put_above(const struct swz_context_table *table,
 		if (depth &&
 		    (is_below_limit(table, group) || is_empty(&group->costs)))
 			continue;
-		context_put_row(table, &group->costs, (uint32_t)depth,
-				group->function, false);
+		row = (struct row){.depth = (uint32_t)depth,
+				   .function = group->function,
+				   .place = group->place};
+		context_put_row(table, &group->costs, &row);
 		for (i = group->start; i < group->end; i++)
 			step_up(table, &origins[i]);
 		depth++;
@@ -642,7 +706,8 @@ static void merge_below(const struct swz_contexts *contexts, bool by_edge,
 	uint32_t *to = swz_allocate(contexts->count, sizeof(*to));
 	size_t depth = 0, i;
 
-	swz_contexts_begin(merged, group->function, false);
+	swz_contexts_begin(merged, group->function, contexts->by_place);
+	merged->by_offset = contexts->by_offset;
 	for (i = group->start; i < group->end; i++) {
 		if (!contexts->items[origins[i].context].topmost)
 			continue; /* it is below another one */
@@ -655,7 +720,7 @@ static void merge_below(const struct swz_contexts *contexts, bool by_edge,
 				to[at] = swz_contexts_child(
 					merged, to[contexts->items[at].parent],
 					contexts->items[at].function,
-					SWZ_PLACE_UNKNOWN,
+					contexts->items[at].place,
 					contexts->items[at].folded && !by_edge);
 			swz_context_merge(&merged->items[to[at]],
 					  &contexts->items[at]);
@@ -789,7 +854,9 @@ static void pair_up(const struct swz_contexts *contexts,
 	const struct swz_context *items = contexts->items;
 	uint32_t i, at, caller;
 
-	swz_contexts_begin(pairs, items[SWZ_CONTEXT_ROOT].function, false);
+	swz_contexts_begin(pairs, items[SWZ_CONTEXT_ROOT].function,
+			   contexts->by_place);
+	pairs->by_offset = contexts->by_offset;
 	for (i = 1; i < contexts->count; i++) {
 		if (!items[i].calls)
 			continue;
@@ -804,7 +871,7 @@ static void pair_up(const struct swz_contexts *contexts,
 		at = swz_contexts_child(pairs, SWZ_CONTEXT_ROOT, caller,
 					SWZ_PLACE_UNKNOWN, false);
 		at = swz_contexts_child(pairs, at, items[i].function,
-					SWZ_PLACE_UNKNOWN, false);
+					items[i].place, false);
 		swz_context_merge(&pairs->items[at], &items[i]);
 	}
 	swz_contexts_sum(pairs);
