@@ -338,26 +338,36 @@ char **swz_options_parse(const struct swz_option_table *table, char **argv,
 	char letters[2 * MOST_OPTIONS + 3];
 	struct option names[MOST_OPTIONS + 1];
 	int argc = 0, found, at;
+	bool again;
 
 	while (argv[argc])
 		argc++;
 	reading = table;
 	describe(letters, names);
-	optind = 0; /* begin anew */
 	opterr = 0;
-	while ((at = optind,
-		found = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-		if (found == '?' || found == ':')
-			wrong_option(found, argv[optind - 1]);
-		if (found == IN_ORDER)
-			optind += table->word(context, argv + optind - 1) - 1;
-		else if (found >= OF_LONG)
-			take(&table->options[found - OF_LONG], true, context);
-		else
-			take(by_letter(found), false, context);
-	}
-	if (table->dashes && optind > at)
-		table->dashes(context);
+	do {
+		optind = 0; /* begin anew */
+		while ((at = optind, found = getopt_long(argc, argv, letters,
+							 names, NULL)) != -1) {
+			if (found == '?' || found == ':')
+				wrong_option(found, argv[optind - 1]);
+			if (found == IN_ORDER)
+				optind += table->word(context,
+						      argv + optind - 1) -
+					  1;
+			else if (found >= OF_LONG)
+				take(&table->options[found - OF_LONG], true,
+				     context);
+			else
+				take(by_letter(found), false, context);
+		}
+		/* (the "--" stands where the tool's name would) */
+		again = table->dashes && optind > at && table->dashes(context);
+		if (again) {
+			argv += optind - 1;
+			argc -= optind - 1;
+		}
+	} while (again);
 	while (table->word && optind < argc)
 		optind += table->word(context, argv + optind);
 	return argv + optind;

@@ -94,7 +94,9 @@ struct swz_option_table {
 	/* Words that are no options, unless they end them; returns how many it
 	 * has used of those at WORDS. */
 	int (*word)(void *context, char **words);
-	void (*dashes)(void *context); /* "--"; NULL: it means nothing more */
+	/* "--"; true: it does not end the options. NULL: it means nothing more.
+	 */
+	bool (*dashes)(void *context);
 };
 
 /* -V and -h, which swz_options_parse() does itself, and the end. */

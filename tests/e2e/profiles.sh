@@ -102,7 +102,7 @@ assert_rows_are_sane() { # PROFILE
 
 # Who is called by FUNCTION, sorted, by the callgrind file, which must have calls.
 callees_of() { # PROFILE FUNCTION
-	"$DUMP" -q -o - "$1" | awk -v function_="$2" '
+	"$DUMP" -q -f callgrind -o - "$1" | awk -v function_="$2" '
 		match($0, /^c?fn=\([0-9]+\)/) {
 			id = substr($0, index($0, "("), RLENGTH - index($0, "(") + 1)
 			if (length($0) > RLENGTH)

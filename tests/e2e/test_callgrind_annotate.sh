@@ -39,10 +39,10 @@ total_of() { # PROFILE [OPTION...]
 
 check_profile() { # PROFILE
 	local file
-	"$DUMP" -o cg "$1" 2>dump.err || fail "swizzle-dump: status $?"
+	"$DUMP" -f callgrind -o cg "$1" 2>dump.err || fail "swizzle-dump: status $?"
 	assert_empty dump.err
 	check_file cg "$(total_of "$1")"
-	"$DUMP" --no-compensate -o cg "$1"
+	"$DUMP" -f callgrind --no-compensate -o cg "$1"
 	check_file cg "$(total_of "$1" --no-compensate)"
 }
 
@@ -55,7 +55,7 @@ check_run() { # PROGRAM [ARG...]
 
 check_run "$TARGETS/fib"
 # calls of fib(30) by each of its two call sites, and from main
-"$DUMP" -o cg profile
+"$DUMP" -f callgrind -o cg profile
 assert_eq 2692537 "$(awk '/^calls=/ { sub("calls=", "", $1); sum += $1 }
 	END { print sum - 1 }' cg)" 'calls on the edges to fib'
 check_run "$TARGETS/fib" 3
@@ -82,14 +82,14 @@ for file in d/*; do
 done
 
 it 'several processes in one file'
-"$DUMP" -o cg d/ 2>dump.err
+"$DUMP" -f callgrind -o cg d/ 2>dump.err
 assert_empty dump.err
 check_file cg "$("$DUMP" -f text d/ | sed -n 's/^# total \([0-9]*\) ns.*/\1/p')"
 
 it 'one file per thread'
 "$RUN" -o profile "$TARGETS/fib" 3 >/dev/null
 rm -f cg*
-"$DUMP" --separate-threads -o cg profile 2>dump.err
+"$DUMP" -f callgrind --separate-threads -o cg profile 2>dump.err
 assert_empty dump.err
 assert_eq 4 "$(ls cg* | wc -l)" files
 for file in cg*; do
@@ -97,7 +97,7 @@ for file in cg*; do
 done
 
 it 'one part per thread'
-"$DUMP" --thread-parts -o cg profile 2>dump.err
+"$DUMP" -f callgrind --thread-parts -o cg profile 2>dump.err
 assert_empty dump.err
 assert_eq 4 "$(grep -c '^part: ' cg)" parts
 assert_eq 4 "$(grep -c '^thread: ' cg)" threads

@@ -119,7 +119,7 @@ assert_empty err
 it 'messages that nobody reads: the file is finished'
 rm -f cg
 capture unread 2 "$DUMP" profile -o cg letter
-assert_status 0
+assert_status 1
 assert_exists cg
 
 it 'a newer version, and an older one'
@@ -238,9 +238,21 @@ if have 'one without a build-id' gcc; then
 fi
 
 it 'one bad file among good ones'
-capture "$DUMP" -f text profile letter
-no_crash
-assert_contains err 'letter'
+"$DUMP" -f text profile >whole
+for bad in letter nosuch; do
+	capture "$DUMP" profile $bad
+	assert_status 1
+	assert_matches err "^swizzle: $bad: "
+	assert_same whole out
+done
+capture "$DUMP" -f raw nosuch profile
+assert_status 1
+assert_matches err '^swizzle: nosuch: '
+"$DUMP" -f raw profile >raw
+assert_same raw out
+capture "$DUMP" -f text profile ./nosuch/
+assert_status 1
+assert_matches err '^swizzle: ./nosuch/: '
 
 it 'standard files that are closed'
 cp "$TARGETS/exceptions" gone

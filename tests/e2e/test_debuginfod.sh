@@ -54,7 +54,7 @@ capture env DEBUGINFOD_URLS="$urls" "$DUMP" -f text profile
 assert_status 0
 assert_ge "$(row out calls shop::round)" 1 'calls of a function'
 assert_contains log "/buildid/$id/debuginfo"
-capture env DEBUGINFOD_URLS="$urls" "$DUMP" -o - profile
+capture env DEBUGINFOD_URLS="$urls" "$DUMP" -f callgrind -o - profile
 assert_contains out workers.cc
 
 it 'a server that is not there'

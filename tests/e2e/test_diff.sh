@@ -451,6 +451,24 @@ assert_contains err 'in threads called'
 fails_above 1 --fail-above 90% --diff before.1 before.2 -- before.3 nothing
 assert_matches err '^swizzle: nothing: No such file'
 
+it 'options may stand behind the --, too'
+"$DUMP" -f text -n 3 --diff first -- second >given
+capture "$DUMP" --diff first -- -n 3 second -f text
+assert_same given out
+capture "$DUMP" --diff first -- second --form=text -n3
+assert_same given out
+refuses_behind() { # TEXT WORD...
+	local text=$1
+	shift
+	capture "$DUMP" --diff first -- "$@"
+	assert_refused 2 "$text"
+}
+refuses_behind 'unknown option --fial-above; did you mean --fail-above' second --fial-above 3
+cp first ./-n
+capture "$DUMP" -f csv --diff first -- -- -n
+assert_status 0
+rm ./-n
+
 it 'traces, and parts of their time'
 "$RUN" -m trace -o trace.first old/prog
 "$RUN" -m trace -o trace.second new/prog

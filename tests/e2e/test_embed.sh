@@ -165,7 +165,7 @@ for way in tree mirror beside; do
 	capture "$DUMP" -f text --debug-dir empty --debug-dir debug stripped
 	assert_empty err
 	assert_eq 30 "$(row out calls 'shop::twice<int>')" "calls, $way"
-	capture "$DUMP" -o - --debug-dir debug stripped
+	capture "$DUMP" -f callgrind -o - --debug-dir debug stripped
 	assert_contains out program.cc
 done
 

@@ -130,7 +130,7 @@ calls_in() { # CALLGRIND-FILE
 		}' "$1"
 }
 
-"$DUMP" -o cg profile 2>err
+"$DUMP" -f callgrind -o cg profile 2>err
 assert_empty err
 calls_in cg >calls
 expect() { # CALLER CALLEE FILE MARK CALLS [WHAT-IS-SAID]
@@ -207,7 +207,7 @@ END
 gcc -O2 -g -fno-optimize-sibling-calls -o within within.c ||
 	abort 'no program'
 "$RUN" -o nested ./within || abort 'no profile'
-"$DUMP" -o cg.within nested
+"$DUMP" -f callgrind -o cg.within nested
 calls_in cg.within | sed 's/^within\.[0-9]*/within/' >calls
 expect within leaf within.c 'in small' 2 \
 	"in small, inlined at line $(line_of within.c 'into within')"
@@ -233,7 +233,7 @@ if have 'entries whose siblings are their own children' g++; then
 		END { exit count < 40 }' deep.s >round.s || fail 'no siblings'
 	gcc -o round round.s || abort 'no program'
 	"$RUN" -o round.profile ./round || abort 'no profile'
-	timeout 60 "$DUMP" -o cg.round round.profile
+	timeout 60 "$DUMP" -f callgrind -o cg.round round.profile
 	assert_eq 0 $? 'status'
 fi
 

@@ -9,7 +9,7 @@ DEPTH=10000
 TOKENS=800000
 
 edges() { # PROFILE: "CALLER CALLEE COUNT" of the program's own functions
-	"$DUMP" -q -o - "$1" | awk '
+	"$DUMP" -q -f callgrind -o - "$1" | awk '
 		function named(line,   id, name) {
 			id = substr(line, index(line, "("), index(line, ")") - index(line, "(") + 1)
 			name = substr(line, index(line, ")") + 2)

@@ -369,7 +369,7 @@ assert_eq "$total" "$(awk -F , 'NR > 1 { sum += $2 } END { print sum }' by_line.
 assert_eq "$total" "$(awk -F , 'NR > 1 { sum += $2 } END { print sum }' by_file.csv)" 'sum of files'
 assert_ge "$(awk -F , '$6 ~ /lines.c$/ { print $3 }' by_file.csv)" $((total * 9 / 10)) 'below the file'
 # callgrind has an inlined line where it was inlined
-"$DUMP" -q -o callgrind.out profile
+"$DUMP" -q -f callgrind -o callgrind.out profile
 assert_contains callgrind.out '# in spin, inlined at line 9'
 for at in 8 10; do
 	assert_matches callgrind.out "^$at $(line 2 $at) $(line 4 $at) $(line 1 $at)$"

@@ -35,7 +35,7 @@ assert_matches "$TMP/info" '^cost per call that is not timed: [0-9.]+ ns \([0-9.
 it 'the table says how far times may be off'
 assert_matches table '^ *calls +self +incl +\+/- +function  module$'
 assert_eq 0 "$(awk '$(NF - 1) == "main" { print $4 }' table)" 'error of main, which is timed'
-"$DUMP" -q -o callgrind.out profile || fail 'callgrind'
+"$DUMP" -q -f callgrind -o callgrind.out profile || fail 'callgrind'
 
 it 'counts are those of exact timing: threads'
 threads=5 counts_are_exact fib 4
@@ -52,7 +52,7 @@ assert_eq 130000 "$(unwound table thrower)" 'unwound'
 
 # Caller, callee, calls: by the callgrind file.
 edges() { # PROFILE
-	"$DUMP" -q -o - "$1" | awk '
+	"$DUMP" -q -f callgrind -o - "$1" | awk '
 		match($0, /^c?fn=\([0-9]+\)/) {
 			id = substr($0, index($0, "("), RLENGTH - index($0, "(") + 1)
 			if (length($0) > RLENGTH)

@@ -216,7 +216,7 @@ import json, sys
 print(json.load(sys.stdin)["parts"][0]["missing_switches"])'
 	"$DUMP" -f text "$1" | sed -n 's/^# that is too little: \([0-9]*\) .*/\1/p'
 	"$DUMP" -f table "$1" | sed -n 's/^Note: \([0-9,]*\) context switch.*/\1/p' | tr -d ,
-	"$DUMP" -o - "$1" | sed -n 's/^desc: Missing context switches: \([0-9]*\) .*/\1/p'
+	"$DUMP" -f callgrind -o - "$1" | sed -n 's/^desc: Missing context switches: \([0-9]*\) .*/\1/p'
 }
 assert_eq 0 "$(said whole.profile | xargs)" 'where there was room'
 missing=$("$DUMP" -f info part.profile | awk '/^context switches/ { on = 1 }

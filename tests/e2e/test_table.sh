@@ -65,7 +65,7 @@ print("" if seen >= 3 else "only %d rows of shop::" % seen)
 END
 assert_eq '' "$(cat wrong)" 'other figures'
 
-it 'on a terminal it is what swizzle-dump shows; elsewhere nothing changes'
+it 'on a terminal it is what swizzle-dump shows; elsewhere it is the text table'
 on_terminal 100 60 sh -c "$(sized '60 100' "$DUMP --no-pager profile")"
 sed 's/\x1b\[[0-9;]*m//g' screen >plain
 assert_matches plain 'self% .*incl% .*calls  function'
@@ -73,8 +73,14 @@ assert_contains screen 'shop::'
 assert_eq '' "$(find . -name 'callgrind.out.*')" 'a callgrind file'
 assert_le "$(sed 's/\x1b\[[0-9;]*m//g' screen | LC_ALL=C.UTF-8 awk '
 	length($0) > n { n = length($0) } END { print n + 0 }')" 100 'width'
-capture "$DUMP" -o out.callgrind profile
-assert_matches out.callgrind '^# callgrind format$'
+"$DUMP" -f text profile >text
+capture "$DUMP" profile
+assert_same text out
+capture "$DUMP" -o written profile
+assert_same text written
+capture "$DUMP" -f callgrind profile
+pid=$(sed -n 's/^# process \([0-9]*\):.*/\1/p' text)
+assert_matches "callgrind.out.$pid" '^# callgrind format$'
 
 it 'no row is wider than the terminal, whatever functions are called'
 cat >names.c <<'END'

@@ -798,28 +798,28 @@ static int take_word(void *context, char **words)
 	return 1;
 }
 
-/* --diff OLD... -- NEW...: the profiles before the "--" are old ones. */
-static void part_sides(void *context)
+/* --diff OLD... -- NEW...: the profiles before the first "--" are old ones, and
+ * behind it there may be options, as anywhere else. */
+static bool part_sides(void *context)
 {
 	struct swz_dump_options *options = context;
 	size_t i;
 
-	if (!options->old)
-		return;
+	if (!options->old || options->sides_parted)
+		return false;
 	for (i = 0; i < options->argument_count; i++)
 		add_argument(&options->old, &options->old_count,
 			     options->arguments[i]);
 	options->argument_count = 0;
 	options->sides_parted = true;
+	return true;
 }
 
-/* Who looks at a terminal wants to see something; scripts get what they ever
- * got. */
+/* The answer is a table wherever it goes; a file for another program is made
+ * on request only. */
 static const struct swz_format *default_format(
 	const struct swz_dump_options *options)
 {
-	const unsigned rows = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT;
-
 	if (options->given & SWZ_TAKES_BOTTOM_UP || options->table.offsets)
 		return swz_format_find("tree");
 	if (options->calls.apart ||
@@ -827,10 +827,7 @@ static const struct swz_format *default_format(
 		return swz_format_find("calls");
 	if (!options->output && terminal_is_output())
 		return swz_format_find("table");
-	return swz_format_find(options->old || options->given &
-						       (GIVEN_BY | rows)
-				       ? "text"
-				       : "callgrind");
+	return swz_format_find("text");
 }
 
 /* (What it leaves out is no reason to refuse a format that leaves nothing

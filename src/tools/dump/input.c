@@ -417,6 +417,13 @@ static void dump_count_once(struct swz_dump_input *input, bool quiet)
 
 /* A file that cannot be read is left out; the others are shown all the same. */
 
+static size_t unread, not_found;
+
+size_t swz_dump_unread(void)
+{
+	return unread + not_found;
+}
+
 static void warn_damage(const struct swz_profile *profile)
 {
 	const struct swz_damage *damage = &profile->damage;
@@ -511,6 +518,7 @@ static void read_input(struct swz_dump_input *input,
 
 	if (swz_profile_read(path, &profile, &error) != SWZ_OK) {
 		swz_dump_complain("%s: %s", path, error.text);
+		unread++;
 		return;
 	}
 	if (!swz_dump_wants_process(options, profile)) {
@@ -524,6 +532,7 @@ static void read_input(struct swz_dump_input *input,
 		/* of a damaged file nothing at all is left then */
 		if (swz_profile_damaged(profile) && !profile->module_count) {
 			swz_dump_complain("%s: nothing usable is left", path);
+			unread++;
 			swz_profile_free(profile);
 			return;
 		}
@@ -562,8 +571,10 @@ static void find_inputs(struct swz_inputs *inputs, char **arguments,
 	size_t at;
 
 	for (at = 0; at < count; at++)
-		if (swz_inputs_add(inputs, arguments[at], &error) != SWZ_OK)
+		if (swz_inputs_add(inputs, arguments[at], &error) != SWZ_OK) {
 			swz_dump_complain("%s: %s", arguments[at], error.text);
+			not_found++;
+		}
 	if (!count && swz_inputs_add_newest(inputs) != SWZ_OK)
 		swz_dump_complain("no swizzle.out.* in this directory. Name a "
 				  "profile, or make one: swizzle-run PROGRAM");
@@ -583,12 +594,13 @@ void swz_dump_find_inputs(struct swz_inputs *inputs,
 			  const struct swz_dump_options *options,
 			  char **arguments, size_t count)
 {
-	size_t i;
+	size_t before = not_found, i;
 
 	find_inputs(inputs, arguments, count);
 	/* others of the run may be there by then */
 	if (wait_for_samplers(inputs)) {
 		swz_inputs_free(inputs);
+		not_found = before;
 		find_inputs(inputs, arguments, count);
 		(void)wait_for_samplers(inputs);
 	}

@@ -48,6 +48,10 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 			  char **arguments, size_t count);
 void swz_dump_free_input(struct swz_dump_input *input);
 
+/* How many files could not be read, of all that were named or found. Each was
+ * said; the program's status is not EXIT_OK then, whatever is shown. */
+size_t swz_dump_unread(void);
+
 /* Whether there is a thread that is asked for. */
 bool swz_dump_has_thread(const struct swz_dump_input *input,
 			 const struct swz_dump_options *options);

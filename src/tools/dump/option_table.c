@@ -310,15 +310,15 @@ const struct swz_option swz_dump_option_list[] = {
 	 .letter = 'f',
 	 .value = "FORMAT",
 	 .offer = "formats",
-	 .help = "table (default on a terminal), callgrind (default "
+	 .help = "table (default on a terminal), text (default "
 		 "elsewhere), tree, html, ...; 'help' lists them",
 	 .brief = "output format"},
 	{.name = "output",
 	 .letter = 'o',
 	 .value = "FILE",
 	 .offer = "files",
-	 .help = "'-' is standard output. Default: callgrind writes "
-		 "callgrind.out.PID, most others standard output",
+	 .help = "'-' is standard output. Default: standard output, but "
+		 "callgrind writes callgrind.out.PID",
 	 .brief = "write to FILE"},
 	{.name = "by",
 	 .value = "KEY",

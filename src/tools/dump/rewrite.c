@@ -558,7 +558,7 @@ int swz_dump_files(const struct swz_dump_options *options)
 	struct swz_inputs inputs = {0};
 	struct swz_output output;
 	int status = EXIT_INPUT;
-	size_t i;
+	size_t failed = 0, i;
 
 	swz_dump_find_inputs(&inputs, options, options->arguments,
 			     options->argument_count);
@@ -571,11 +571,13 @@ int swz_dump_files(const struct swz_dump_options *options)
 			putc('\n', output.stream);
 		if (write_file(output.stream, inputs.paths[i], options))
 			status = EXIT_OK;
+		else
+			failed++;
 	}
 	swz_inputs_free(&inputs);
 	if (status != EXIT_OK)
 		swz_output_discard(&output);
 	else if (swz_output_close(&output) != SWZ_OK)
 		return swz_dump_write_failed(path);
-	return status;
+	return failed ? EXIT_INPUT : status;
 }
