@@ -77,6 +77,39 @@ START_TEST(differences_have_a_sign)
 }
 END_TEST
 
+START_TEST(a_time_below_a_bound_is_no_zero)
+{
+	struct swz_costs_diff costs = {
+		.new = {.calls = 5, .inclusive_ns = 70, .bound_ns = 30},
+		.old = {.calls = 5, .bound_ns = 20}};
+	struct swz_diff_widths widths = {.calls = 1, .ns = 2, .bounds = true};
+	FILE *stream = begin();
+
+	swz_diff_put_costs(stream, &widths, &costs);
+	fclose(stream);
+	ck_assert_str_eq(text, "         5          5          0"
+			       "        <20        <30        <30"
+			       "         -"
+			       "        <20         70        +70"
+			       "         -");
+	free(text);
+}
+END_TEST
+
+START_TEST(a_difference_beyond_the_bound_is_shown)
+{
+	struct swz_costs_diff costs = {.new = {.bound_ns = 30},
+				       .old = {.self_ns = 29}};
+
+	ck_assert_int_eq(swz_diff_self_bound(&costs), 30);
+	costs.old.self_ns = 30;
+	ck_assert_int_eq(swz_diff_self_bound(&costs), 0);
+	costs.new.self_ns = 30;
+	ck_assert_int_eq(swz_diff_self_bound(&costs), 0);
+	ck_assert_int_eq(swz_diff_inclusive_bound(&costs), 30);
+}
+END_TEST
+
 START_TEST(what_is_in_one_only_is_remarked)
 {
 	struct swz_costs_diff costs = {.new = {.calls = 1}};
@@ -98,6 +131,8 @@ int main(void)
 
 	tcase_add_test(t, rows_are_as_wide_as_their_columns);
 	tcase_add_test(t, differences_have_a_sign);
+	tcase_add_test(t, a_time_below_a_bound_is_no_zero);
+	tcase_add_test(t, a_difference_beyond_the_bound_is_shown);
 	tcase_add_test(t, what_is_in_one_only_is_remarked);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

@@ -256,6 +256,10 @@ void swz_report_average(struct swz_report *report, size_t count)
 	report->waiting_ns /= (int64_t)count;
 	report->unplaced_ns /= (int64_t)count;
 	report->raw_ns /= (int64_t)count;
+	/* one sample in all runs is so much of each */
+	if (report->bound_ns)
+		report->bound_ns = (report->bound_ns + (int64_t)count - 1) /
+				   (int64_t)count;
 	report->folded_recursion = mean_count(report->folded_recursion, count);
 	report->not_shown = mean_count(report->not_shown, count);
 }

@@ -544,32 +544,48 @@ static void put_changed_calls(struct swz_cells *cells, uint64_t old,
 	    PERCENT_WIDTH);
 }
 
+static void put_time_change(struct swz_cells *cells, int64_t old, int64_t new,
+			    int64_t bound_ns, int width)
+{
+	bool utf8 = cells->style->utf8;
+	char figure[SWZ_FIGURE_BYTES], below[SWZ_FIGURE_BYTES + 1];
+
+	if (!bound_ns) {
+		put(cells, colour_of(cells, old, new),
+		    swz_figure_time_change(figure, old, new, utf8), width);
+		return;
+	}
+	snprintf(below, sizeof(below), "<%s",
+		 swz_figure_time(figure, bound_ns, utf8));
+	put(cells, SWZ_COLOUR_DIM, below, width);
+}
+
 void swz_put_changes(struct swz_cells *cells,
 		     const struct swz_costs_diff *costs)
 {
 	const struct swz_costs *old = &costs->old, *new = &costs->new;
-	enum swz_colour colour = colour_of(cells, old->self_ns, new->self_ns);
-	bool utf8 = cells->style->utf8;
+	int64_t old_bound = swz_self_bound(old),
+		new_bound = swz_self_bound(new);
 	char figure[SWZ_FIGURE_BYTES];
 
 	if (cells->without_times) {
 		put_changed_calls(cells, old->calls, new->calls);
 		return;
 	}
-	swz_put_time(cells, SWZ_COLOUR_NONE, new->self_ns);
-	swz_put_time(cells, SWZ_COLOUR_NONE, old->self_ns);
-	put(cells, colour,
-	    swz_figure_time_change(figure, old->self_ns, new->self_ns, utf8),
-	    cells->time + 3);
-	put(cells, colour,
-	    swz_figure_percent_change(figure, old->self_ns, new->self_ns),
+	swz_put_time_below(cells, SWZ_COLOUR_NONE, new->self_ns, new_bound);
+	swz_put_time_below(cells, SWZ_COLOUR_NONE, old->self_ns, old_bound);
+	put_time_change(cells, old->self_ns, new->self_ns,
+			swz_diff_self_bound(costs), cells->time + 3);
+	put(cells, colour_of(cells, old->self_ns, new->self_ns),
+	    old_bound || new_bound
+		    ? "-"
+		    : swz_figure_percent_change(figure, old->self_ns,
+						new->self_ns),
 	    PERCENT_WIDTH);
 	if (!is_narrow(cells))
-		put(cells,
-		    colour_of(cells, old->inclusive_ns, new->inclusive_ns),
-		    swz_figure_time_change(figure, old->inclusive_ns,
-					   new->inclusive_ns, utf8),
-		    cells->time + 4);
+		put_time_change(cells, old->inclusive_ns, new->inclusive_ns,
+				swz_diff_inclusive_bound(costs),
+				cells->time + 4);
 	put(cells, SWZ_COLOUR_NONE,
 	    costs->uncounted
 		    ? "-"

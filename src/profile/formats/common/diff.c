@@ -257,6 +257,65 @@ uint64_t swz_diff_calls(const struct swz_costs_diff *costs)
 	return distance(costs->new.calls, costs->old.calls);
 }
 
+/* ---- bounds ---- */
+
+int64_t swz_self_bound(const struct swz_costs *costs)
+{
+	return costs->self_ns ? 0 : costs->bound_ns;
+}
+
+int64_t swz_inclusive_bound(const struct swz_costs *costs)
+{
+	return costs->inclusive_ns ? 0 : costs->bound_ns;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+int64_t swz_diff_self_bound(const struct swz_costs_diff *costs)
+{
+	int64_t bound_ns = larger(swz_self_bound(&costs->new),
+				  swz_self_bound(&costs->old));
+
+	return swz_diff_self(costs) < (uint64_t)bound_ns ? bound_ns : 0;
+}
+
+int64_t swz_diff_inclusive_bound(const struct swz_costs_diff *costs)
+{
+	int64_t bound_ns = larger(swz_inclusive_bound(&costs->new),
+				  swz_inclusive_bound(&costs->old));
+
+	return swz_diff_inclusive(costs) < (uint64_t)bound_ns ? bound_ns : 0;
+}
+
+static void find_bound(struct swz_costs *costs, const struct swz_report *report,
+		       uint32_t function, bool uncounted)
+{
+	int64_t bound_ns = swz_bound_of(report, function, 0);
+
+	costs->bound_ns = bound_ns > 0 && (costs->calls || uncounted) ? bound_ns
+								      : 0;
+}
+
+void swz_diff_find_bounds(struct swz_costs_diff *costs,
+			  const struct swz_section *section, uint32_t function)
+{
+	find_bound(&costs->new, section->report, function, costs->uncounted);
+	find_bound(&costs->old, section->old->report, function,
+		   costs->uncounted);
+}
+
+bool swz_diff_has_bounds(const struct swz_section *section)
+{
+	const struct swz_report *new = section->report;
+	const struct swz_report *old = section->old->report;
+
+	return new->joined || old->joined || new->hook_ns > 0 ||
+	       old->hook_ns > 0;
+}
+
 /* ---- tables ---- */
 
 static int digits(uint64_t value)
@@ -280,6 +339,7 @@ void swz_diff_widen(struct swz_diff_widths *widths,
 	widen(&widths->calls, costs->calls);
 	widen(&widths->ns, (uint64_t)costs->self_ns);
 	widen(&widths->ns, (uint64_t)costs->inclusive_ns);
+	widen(&widths->ns, (uint64_t)costs->bound_ns);
 }
 
 /* How wide the widest column of that kind is: there is a sign, and its name. */
@@ -338,18 +398,60 @@ static void put_difference(FILE *stream, int width, uint64_t old, uint64_t new)
 	fprintf(stream, " %*s", width, text);
 }
 
-static void put_triple(FILE *stream, int width, uint64_t old, uint64_t new)
+/* A time of either side, and the bounds of both and of their difference. */
+struct compared {
+	int64_t old, new;
+	int64_t old_bound, new_bound, bound;
+};
+
+static struct compared self_of(const struct swz_costs_diff *costs, bool bounds)
 {
-	fprintf(stream, " %*" PRIu64 " %*" PRIu64, width, old, width, new);
-	put_difference(stream, width, old, new);
+	if (!bounds)
+		return (struct compared){.old = costs->old.self_ns,
+					 .new = costs->new.self_ns};
+	return (struct compared){costs->old.self_ns, costs->new.self_ns,
+				 swz_self_bound(&costs->old),
+				 swz_self_bound(&costs->new),
+				 swz_diff_self_bound(costs)};
 }
 
-/* "-" where it is a share of nothing. */
-static void put_percent(FILE *stream, int64_t old, int64_t new)
+static struct compared inclusive_of(const struct swz_costs_diff *costs,
+				    bool bounds)
 {
+	if (!bounds)
+		return (struct compared){.old = costs->old.inclusive_ns,
+					 .new = costs->new.inclusive_ns};
+	return (struct compared){costs->old.inclusive_ns,
+				 costs->new.inclusive_ns,
+				 swz_inclusive_bound(&costs->old),
+				 swz_inclusive_bound(&costs->new),
+				 swz_diff_inclusive_bound(costs)};
+}
+
+static void put_triple(FILE *stream, int width, const struct compared *c)
+{
+	putc(' ', stream);
+	swz_put_plain_time(stream, width, c->old, c->old_bound);
+	putc(' ', stream);
+	swz_put_plain_time(stream, width, c->new, c->new_bound);
+	if (c->bound) {
+		putc(' ', stream);
+		swz_put_plain_time(stream, width, 0, c->bound);
+	} else {
+		put_difference(stream, width, (uint64_t)c->old,
+			       (uint64_t)c->new);
+	}
+}
+
+/* "-" where it is a share of nothing, or of what is not known. */
+static void put_percent(FILE *stream, const struct compared *c)
+{
+	int64_t old = c->old, new = c->new;
 	double percent = 100.0 * ((double)new - (double)old) / (double)old;
 
-	if (old)
+	if (c->old_bound || c->new_bound)
+		fprintf(stream, " %9s", "-");
+	else if (old)
 		fprintf(stream, " %+9.*f", percent < 1e4 ? 2 : 0, percent);
 	else
 		fprintf(stream, " %9s", new ? "-" : "+0.00");
@@ -359,6 +461,8 @@ void swz_diff_put_costs(FILE *stream, const struct swz_diff_widths *widths,
 			const struct swz_costs_diff *costs)
 {
 	const struct swz_costs *new = &costs->new, *old = &costs->old;
+	const struct compared self = self_of(costs, widths->bounds);
+	const struct compared inclusive = inclusive_of(costs, widths->bounds);
 	int calls = wide(widths->calls), ns = wide(widths->ns), i;
 
 	if (costs->uncounted) {
@@ -375,11 +479,10 @@ void swz_diff_put_costs(FILE *stream, const struct swz_diff_widths *widths,
 				ns, "-", "-");
 		return;
 	}
-	put_triple(stream, ns, (uint64_t)old->self_ns, (uint64_t) new->self_ns);
-	put_percent(stream, old->self_ns, new->self_ns);
-	put_triple(stream, ns, (uint64_t)old->inclusive_ns,
-		   (uint64_t) new->inclusive_ns);
-	put_percent(stream, old->inclusive_ns, new->inclusive_ns);
+	put_triple(stream, ns, &self);
+	put_percent(stream, &self);
+	put_triple(stream, ns, &inclusive);
+	put_percent(stream, &inclusive);
 }
 
 /* --- changes and noise --------------------------------------------------- */
@@ -472,12 +575,15 @@ struct swz_diff_function swz_diff_function(const struct swz_section *section,
 				.present,
 	};
 	double least = FLOOR_SHARE * (double)swz_diff_total(section);
+	const struct swz_costs *x = &function.costs.new,
+			       *y = &function.costs.old;
 
 	/* a side that does not have the function knows no better */
 	function.costs.uncounted =
 		(!swz_is_counted(section->report, index) ||
 		 !swz_is_counted(section->old->report, index)) &&
 		!function.costs.new.calls && !function.costs.old.calls;
+	swz_diff_find_bounds(&function.costs, section, index);
 	if (function.noise.known) {
 		struct swz_function_spread *new = &function.new_runs;
 		struct swz_function_spread *old = &function.old_runs;
@@ -485,10 +591,14 @@ struct swz_diff_function swz_diff_function(const struct swz_section *section,
 		*new = swz_runs_function(section->runs, index);
 		*old = swz_runs_function(section->old->runs, index);
 		function.noise.calls = noise_of(&new->calls, &old->calls, 0);
-		function.noise.self_ns = noise_of(&new->self_ns, &old->self_ns,
-						  least);
+		function.noise.self_ns = noise_of(
+			&new->self_ns, &old->self_ns,
+			fmax(least, (double)larger(swz_self_bound(x),
+						   swz_self_bound(y))));
 		function.noise.inclusive_ns = noise_of(
-			&new->inclusive_ns, &old->inclusive_ns, least);
+			&new->inclusive_ns, &old->inclusive_ns,
+			fmax(least, (double)larger(swz_inclusive_bound(x),
+						   swz_inclusive_bound(y))));
 	}
 	function.kind = kind_of(&function);
 	return function;

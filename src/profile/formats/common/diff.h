@@ -27,6 +27,8 @@ struct swz_costs {
 	int64_t inclusive_ns;
 	uint64_t jumps; /* of the calls, through a jump */
 	int64_t self_waiting_ns, inclusive_waiting_ns; /* not compared */
+	int64_t bound_ns; /* of a comparison: a time of 0 is less than this; 0:
+			   * it is 0 */
 };
 
 struct swz_costs_diff {
@@ -39,9 +41,9 @@ struct swz_costs_diff {
  * itself have no larger one (see runs.h), and times besides up to 0.1% of the
  * total. Rounded up. */
 struct swz_diff_noise {
-	bool known;     /* there are two runs a side; otherwise zeros */
-	uint64_t calls; /* 0: they were the same in all runs */
-	uint64_t self_ns;
+	bool known;       /* there are two runs a side; otherwise zeros */
+	uint64_t calls;   /* 0: they were the same in all runs */
+	uint64_t self_ns; /* a bound of either side, at least */
 	uint64_t inclusive_ns;
 };
 
@@ -86,6 +88,24 @@ const char *swz_diff_verdict(const struct swz_diff_function *total);
  * and "gone"; NULL where the noise is not known and it is on both. */
 const char *swz_diff_kind_name(const struct swz_diff_function *function);
 
+/* The bound of a side that has no self time, or no inclusive time; 0: that is
+ * known. */
+int64_t swz_self_bound(const struct swz_costs *costs);
+int64_t swz_inclusive_bound(const struct swz_costs *costs);
+
+/* Where a side of a comparison has a bound: the difference is less than what is
+ * returned, whatever its sign. 0: the difference is known, or larger. */
+int64_t swz_diff_self_bound(const struct swz_costs_diff *costs);
+int64_t swz_diff_inclusive_bound(const struct swz_costs_diff *costs);
+
+/* The bounds of a function, or a context of it, whose costs COSTS has: a side
+ * has one if it was called there, or if calls are not known. */
+void swz_diff_find_bounds(struct swz_costs_diff *costs,
+			  const struct swz_section *section, uint32_t function);
+
+/* True if a side of a comparison has bounds. */
+bool swz_diff_has_bounds(const struct swz_section *section);
+
 /* new - old, without its sign. */
 uint64_t swz_diff_self(const struct swz_costs_diff *costs);
 uint64_t swz_diff_inclusive(const struct swz_costs_diff *costs);
@@ -96,6 +116,7 @@ struct swz_diff_widths {
 	int calls;
 	int ns;
 	bool without_times; /* -m count */
+	bool bounds; /* are shown: where columns are digits, of joined runs */
 };
 
 /* To be called with all that is in the table, or at least with the largest. */

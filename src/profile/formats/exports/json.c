@@ -183,6 +183,19 @@ static void put_count(struct swz_json *json, const struct swz_section *section,
 		swz_json_null(json, swz_counted(section));
 }
 
+/* In a comparison nobody is to take a time below a bound for 0. */
+static void put_bounded(struct swz_json *json,
+			const struct swz_section *section,
+			const struct swz_costs *costs)
+{
+	bool times = !section->report->without_times;
+
+	swz_json_known(json, "self_ns", times && !swz_self_bound(costs),
+		       costs->self_ns);
+	swz_json_known(json, "incl_ns", times && !swz_inclusive_bound(costs),
+		       costs->inclusive_ns);
+}
+
 /* A comparison; null stands for what is not known. */
 static void put_change(struct swz_json *json, const struct swz_section *section,
 		       uint32_t index)
@@ -192,8 +205,9 @@ static void put_change(struct swz_json *json, const struct swz_section *section,
 
 	swz_json_open(json, "old", "{");
 	put_count(json, section, !diff.costs.uncounted, old->calls);
-	put_time(json, section, "self_ns", old->self_ns);
-	put_time(json, section, "incl_ns", old->inclusive_ns);
+	put_bounded(json, section, old);
+	if (swz_self_bound(old))
+		swz_json_number(json, "bound_ns", swz_self_bound(old));
 	swz_json_close(json, "}");
 	swz_json_text(json, "change", swz_diff_kind_name(&diff));
 	if (!diff.noise.known) {
@@ -243,8 +257,13 @@ static void put_function(struct swz_json *json,
 	const struct swz_catalog_function *function =
 		&section->catalog->functions[index];
 	struct swz_report_function costs = swz_report_function(report, index);
+	struct swz_costs_diff diff = {0};
 	int64_t bound_ns = swz_bound_of(report, index, costs.self_ns);
 
+	if (section->old) {
+		diff = swz_diff_function(section, index).costs;
+		bound_ns = swz_self_bound(&diff.new);
+	}
 	swz_json_line(json);
 	swz_json_open(json, NULL, "{");
 	swz_json_string(json, "name", function->name);
@@ -253,8 +272,12 @@ static void put_function(struct swz_json *json,
 	swz_json_text(json, "file", function->file);
 	swz_json_number(json, "line", function->line);
 	put_count(json, section, swz_is_counted(report, index), costs.calls);
-	put_time(json, section, "self_ns", costs.self_ns);
-	put_time(json, section, "incl_ns", costs.inclusive_ns);
+	if (section->old) {
+		put_bounded(json, section, &diff.new);
+	} else {
+		put_time(json, section, "self_ns", costs.self_ns);
+		put_time(json, section, "incl_ns", costs.inclusive_ns);
+	}
 	put_if_known(json, "min_ns", costs.min_ns);
 	put_if_known(json, "max_ns", costs.max_ns);
 	if (swz_report_sees_ends(report))

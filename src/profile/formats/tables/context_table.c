@@ -89,9 +89,12 @@ static int context_compare_costs(const struct swz_context_table *table,
 static struct swz_costs costs_of_one(const struct swz_context *context)
 {
 	return (struct swz_costs){
-		context->calls,           context->self_ns,
-		context->inclusive_ns,    context->jumps,
-		context->self_waiting_ns, context->inclusive_waiting_ns};
+		.calls = context->calls,
+		.self_ns = context->self_ns,
+		.inclusive_ns = context->inclusive_ns,
+		.jumps = context->jumps,
+		.self_waiting_ns = context->self_waiting_ns,
+		.inclusive_waiting_ns = context->inclusive_waiting_ns};
 }
 
 /* The costs of the context with this index. */
@@ -161,6 +164,7 @@ static struct swz_costs_diff diff_of(const struct swz_context_table *table,
 	diff.uncounted = !swz_is_counted_there(report, function,
 					       costs->new.calls) &&
 			 !swz_is_counted_there(old, function, costs->old.calls);
+	swz_diff_find_bounds(&diff, table->section, function);
 	return diff;
 }
 
@@ -825,6 +829,7 @@ static void compare(struct swz_context_table *table)
 
 	table->old = section->old->contexts;
 	table->total = swz_diff_total(section);
+	table->widths.bounds = reports[0]->joined || reports[1]->joined;
 	for (side = 0; side < 2; side++)
 		for (i = 0; i < reports[side]->function_capacity; i++) {
 			struct swz_costs costs = {
@@ -927,6 +932,9 @@ void swz_write_tree(FILE *stream, const struct swz_section *section,
 				most_calls(section), swz_counted(section));
 		cells.total = table.total;
 		swz_cells_have_bound(&cells, section->report->bound_ns);
+		if (section->old)
+			swz_cells_have_bound(&cells,
+					     section->old->report->bound_ns);
 		table.cells = &cells;
 		swz_put_summary(stream, options->style, section);
 	} else if (section->old)

@@ -204,6 +204,11 @@ static bool is_wanted_change(const struct swz_section *section,
 		 options->percent_limit * (double)swz_diff_total(section));
 }
 
+static double square(int64_t ns)
+{
+	return (double)ns * (double)ns;
+}
+
 static struct diff_row *select_diff_rows(
 	const struct swz_section *section,
 	const struct swz_table_options *options, size_t *count)
@@ -230,6 +235,10 @@ static struct diff_row *select_diff_rows(
 			.function = (uint32_t)i,
 			.name = section->catalog->functions[i].name,
 			.module = swz_module_name(section, (uint32_t)i)};
+		row->variance_ns += square(
+			swz_self_bound(&row->diff.costs.new));
+		row->variance_ns += square(
+			swz_self_bound(&row->diff.costs.old));
 		*count += is_wanted_change(section, options, row);
 	}
 	if (new->without_times && order.sort == SWZ_SORT_DEFAULT)
@@ -576,6 +585,10 @@ static void put_table(FILE *stream, const struct swz_section *section,
 	swz_cells_begin(&cells, stream, options->style, swz_diff_total(section),
 			most, swz_counted(section));
 	cells.without_times = section->report->without_times;
+	for (i = 0; i < count; i++) {
+		swz_cells_have_bound(&cells, rows[i].diff.costs.new.bound_ns);
+		swz_cells_have_bound(&cells, rows[i].diff.costs.old.bound_ns);
+	}
 	swz_put_change_titles(&cells);
 	if (sampled)
 		swz_put_time_title(&cells, "+/-");
@@ -606,7 +619,9 @@ static void write_text_diff(FILE *stream, const struct swz_section *section,
 		       (swz_report_is_estimated(section->report) ||
 			swz_report_is_estimated(section->old->report));
 	struct swz_diff_widths widths = {
-		.without_times = section->report->without_times};
+		.without_times = section->report->without_times,
+		.bounds = section->report->joined ||
+			  section->old->report->joined};
 	size_t count, i;
 	struct diff_row *rows;
 
@@ -790,12 +805,17 @@ static void put_deviation(FILE *stream, bool known,
 		putc(',', stream);
 }
 
-static void put_times(FILE *stream, int64_t old, int64_t new,
-		      const struct swz_spread *old_runs,
+static void put_time(FILE *stream, int64_t ns, bool bounded)
+{
+	putc(',', stream);
+	if (!bounded)
+		fprintf(stream, "%" PRId64, ns);
+}
+
+static void put_times(FILE *stream, const struct swz_spread *old_runs,
 		      const struct swz_spread *new_runs, bool known,
 		      uint64_t noise)
 {
-	fprintf(stream, ",%" PRId64 ",%" PRId64, old, new);
 	put_deviation(stream, known, old_runs);
 	put_deviation(stream, known, new_runs);
 	put_noise(stream, known, noise);
@@ -820,12 +840,15 @@ static void put_changes(FILE *stream, const struct swz_section *section,
 	if (section->report->without_times) {
 		fputs(",,,,,,,,,,", stream);
 	} else {
-		put_times(stream, old->self_ns, new->self_ns,
-			  &old_runs->self_ns, &new_runs->self_ns, noise->known,
-			  noise->self_ns);
-		put_times(stream, old->inclusive_ns, new->inclusive_ns,
-			  &old_runs->inclusive_ns, &new_runs->inclusive_ns,
-			  noise->known, noise->inclusive_ns);
+		put_time(stream, old->self_ns, swz_self_bound(old));
+		put_time(stream, new->self_ns, swz_self_bound(new));
+		put_times(stream, &old_runs->self_ns, &new_runs->self_ns,
+			  noise->known, noise->self_ns);
+		put_time(stream, old->inclusive_ns, swz_inclusive_bound(old));
+		put_time(stream, new->inclusive_ns, swz_inclusive_bound(new));
+		put_times(stream, &old_runs->inclusive_ns,
+			  &new_runs->inclusive_ns, noise->known,
+			  noise->inclusive_ns);
 	}
 	fprintf(stream, ",%s,", kind ? kind : "");
 	put_names(stream, &section->catalog->functions[row->function],
@@ -833,6 +856,10 @@ static void put_changes(FILE *stream, const struct swz_section *section,
 	if (section->thread_name) {
 		putc(',', stream);
 		swz_put_csv(stream, section->thread_name);
+	}
+	if (swz_diff_has_bounds(section)) {
+		put_time(stream, swz_self_bound(old), !swz_self_bound(old));
+		put_time(stream, swz_self_bound(new), !swz_self_bound(new));
 	}
 	putc('\n', stream);
 }
@@ -850,9 +877,12 @@ static void write_comparison(struct swz_writer *writer,
 			"self_new_ns,self_old_sd_ns,self_new_sd_ns,"
 			"self_noise_ns,incl_old_ns,incl_new_ns,incl_old_sd_ns,"
 			"incl_new_sd_ns,incl_noise_ns,change,function,module,"
-			"file,line%2$s\n",
+			"file,line%2$s%3$s\n",
 			swz_counted(section),
-			section->thread_name ? ",thread" : "");
+			section->thread_name ? ",thread" : "",
+			swz_diff_has_bounds(section)
+				? ",bound_old_ns,bound_new_ns"
+				: "");
 	for (i = 0; i < count; i++)
 		put_changes(writer->stream, section, &rows[i]);
 	free(rows);
