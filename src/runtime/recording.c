@@ -312,19 +312,13 @@ void swz_landing_rax_pushed(void);
 
 extern const char swz_hooks_start[], swz_hooks_end[];
 
-static int64_t slot_of(const void *variable)
-{
-	return (const char *)variable -
-	       (const char *)__builtin_thread_pointer();
-}
-
 void swz_control_describe(void)
 {
 	struct swz_control *c = &swizzle_control;
 
-	c->thread_slot = slot_of(&swz_thread_self);
-	c->paused_state_slot = slot_of(&swz_paused_state);
-	c->count_slot = slot_of(&swz_count_place);
+	c->thread_slot = swz_thread_offset_of(&swz_thread_self);
+	c->paused_state_slot = swz_thread_offset_of(&swz_paused_state);
+	c->count_slot = swz_thread_offset_of(&swz_count_place);
 	c->nobody = (uintptr_t)&swz_nobody;
 	c->paused = (uintptr_t)&swz_paused_process;
 	c->file_offset = offsetof(struct swz_thread, file);
@@ -406,7 +400,7 @@ static bool wait_for(enum swz_control_state state)
 /* All of our thread-local variables are within a page. */
 static uint64_t storage_bytes(void)
 {
-	return (uint64_t)-slot_of(&swz_thread_self) + 4096;
+	return (uint64_t)-swz_thread_offset_of(&swz_thread_self) + 4096;
 }
 
 static long start_worker(void (*function)(void))

@@ -59,16 +59,6 @@ void swz_hooks_begin(void)
 	swz_leaders_begin();
 }
 
-/* The place of a variable of the initial-exec model: the same in all threads.
- */
-static int32_t from_thread_pointer(const uint64_t *variable)
-{
-	const char *at = (const char *)variable;
-
-	__asm__("" : "+r"(at)); /* as in thread_life.c */
-	return (int32_t)(at - (const char *)__builtin_thread_pointer());
-}
-
 const struct swz_hooks *swz_hooks_choose(void)
 {
 #define ARENA \
@@ -95,8 +85,8 @@ const struct swz_hooks *swz_hooks_choose(void)
 	if (swz_config.count) {
 		counted.counts = true;
 		counted.access = (struct swz_count_access){
-			from_thread_pointer(&swz_count_place.base),
-			from_thread_pointer(&swz_count_place.mask)};
+			(int32_t)swz_thread_offset_of(&swz_count_place.base),
+			(int32_t)swz_thread_offset_of(&swz_count_place.mask)};
 		return &counted;
 	}
 	if (swz_tracing)

@@ -885,14 +885,8 @@ bool swz_thread_access_shorten(void)
 	size_t count = bytes_between(swz_thread_accesses_start,
 				     swz_thread_accesses_end) /
 		       sizeof(swz_thread_accesses_start[0]);
-	const char *self = (const char *)&swz_thread_self;
-	const char *pointer = __builtin_thread_pointer();
-	int32_t distance;
+	int32_t distance = (int32_t)swz_thread_offset_of(&swz_thread_self);
 
-	/* gcc 16 takes a distance of 32 bits from a GOT entry with a load of 32
-	 * bits, for which the assembler (binutils 2.47) knows no relocation */
-	__asm__("" : "+r"(self));
-	distance = (int32_t)(self - pointer);
 	/* done before a reset: somebody may be executing it */
 	if (count && ((const uint8_t *)swz_thread_accesses_start +
 		      swz_thread_accesses_start[0])[0] == FS_PREFIX)

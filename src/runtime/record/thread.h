@@ -228,6 +228,18 @@ static inline struct swz_thread *swz_thread_here(void)
  * what is ours may be memory of the program. */
 bool swz_thread_has_storage(void);
 
+/* The distance of a variable of the initial-exec model from the thread pointer:
+ * the same in all threads. The compiler must not see that it is one: gcc makes
+ * `sub x@gottpoff` of it (14) or a load of 32 bits (16), for which the
+ * assembler (binutils 2.44) knows no relocation. */
+static inline int64_t swz_thread_offset_of(const volatile void *variable)
+{
+	const volatile char *at = variable;
+
+	__asm__("" : "+r"(at));
+	return at - (const volatile char *)__builtin_thread_pointer();
+}
+
 /* The cold part of a hot one, wiped or not. */
 struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot);
 
