@@ -178,11 +178,18 @@ FUNC(EXIT_HOOK(_sampled))
 	movq	SWZ_RECORD_LAST(%rdx), %rdx
 	subq	SWZ_THREAD_EPOCH(%rsi), %rdx
 	subq	SWZ_THUNK_START(%rcx), %rdx
-	cmpq	$SWZ_ALONE_TICKS, %rdx
+	cmpq	$SWZ_LONG_TICKS, %rdx		/* swz_sampling_is_long() */
 	jl	.Luntimed
-	movl	SWZ_THUNK_NODE(%rcx), %edx	/* swz_sampling_stays() */
+	cmpq	$SWZ_ALONE_TICKS, %rdx
+	movl	SWZ_THUNK_NODE(%rcx), %edx
+	jge	.Lalone
 	NODE_AT	%rdx, %rsi
-	movl	SWZ_NODE_CONTEXT(%rdx), %eax
+	testb	$SWZ_NODE_OPEN_CYCLE, SWZ_NODE_OPEN(%rdx)
+	jz	.Luntimed
+	jmp	.Lin_c
+.Lalone:
+	NODE_AT	%rdx, %rsi
+	movl	SWZ_NODE_CONTEXT(%rdx), %eax	/* swz_sampling_stays() */
 	cmpl	%eax, SWZ_NODE_KEY+4(%rdx)
 	je	.Luntimed
 	jmp	.Lin_c

@@ -119,6 +119,7 @@
 
 #define SWZ_NODE_OPEN_ONE 256
 #define SWZ_NODE_OPEN_PASS 1
+#define SWZ_NODE_OPEN_CYCLE 128
 #define SWZ_NODE_IS_ROOT -1 /* its function */
 #define SWZ_FILTER_IS_ONLY 1 /* src/runtime/record/annotations.h */
 

@@ -549,6 +549,8 @@ enum swz_node_flags {
 	SWZ_NODE_HIT = 64,     /* SWZ_FILE_SAMPLES, with HIDDEN: the samples of
 				* the parent that hit the instruction at
 				* call_site; among the parent's, too */
+	SWZ_NODE_CYCLE = 128,  /* sampled: its calls are on a folded recursion
+				* that leads through several contexts */
 	SWZ_NODE_RESUMED = 8   /* activations came to it that had begun in
 				* another context and were suspended with their
 				* stack: it may count fewer calls than it has

@@ -257,6 +257,7 @@ SAME(SWZ_NODE_OPEN, swz_node, open);
 _Static_assert(SWZ_NODE_OPEN_ONE == 1 << SWZ_NODE_OPEN_SHIFT, "open");
 
 _Static_assert(SWZ_NODE_OPEN_PASS == SWZ_NODE_PASS, "open");
+_Static_assert(SWZ_NODE_OPEN_CYCLE == SWZ_NODE_CYCLE, "open");
 
 _Static_assert(SWZ_EVENT_RETURN_KIND == SWZ_EVENT_RETURN, "events");
 

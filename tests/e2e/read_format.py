@@ -41,6 +41,7 @@ class Sums:
         self.incl_ns = defaultdict(int)  # empty: the format has none
         self.rows = defaultdict(int)  # how many functions have these names
         self.waiting = None  # of self_ns and incl_ns; None: not known
+        self.tells_waiting = False  # in all, without columns
 
     def add(self, name, module, calls, self_ns):
         self.calls[name, module] += calls
@@ -103,6 +104,8 @@ def read_text(data, sums):
     for line in data.decode(errors="surrogateescape").split("\n"):
         if line.startswith("# joined: "):
             joined = True
+        if line.startswith("# running "):
+            sums.tells_waiting = True
         if not line or line.startswith("#"):
             continue
         if line.split()[0] in ("calls", "samples"):
@@ -554,6 +557,10 @@ def main():
         if not sums.incl_ns:
             options.append("no-incl")
         if form in ("folded", "folded-calls", "dot", "speedscope-calls"):
+            options.append("no-wait")
+        elif table.waiting is None and table.tells_waiting:
+            # the table has columns where waiting was recorded; others have
+            # them too where a helper has looked, which takes some time
             options.append("no-wait")
         elif (sums.waiting is None) != (table.waiting is None):
             fail("one of %s and the table has no waiting" % form)

@@ -2,7 +2,8 @@
  *
  *   recursion mutual N   N times main;a;b;a;c: only the inner a calls c
  *   recursion deep N     down, N calls below its first, one in the other
- *   recursion tree N     a binary recursion, N levels: 2^N - 1 calls
+ *   recursion turns N    list and value in turns, N calls of list below the
+ * first recursion tree N     a binary recursion, N levels: 2^N - 1 calls
  *   recursion branch N   N times main;parse;value;list;value;leaf and
  *                        main;parse;value;leaf */
 
@@ -97,6 +98,8 @@ int main(int argc, char **argv)
 			a(1);
 	} else if (strcmp(what, "deep") == 0) {
 		down(n);
+	} else if (strcmp(what, "turns") == 0) {
+		value((int)n);
 	} else if (strcmp(what, "tree") == 0) {
 		branch_out(n);
 	} else if (strcmp(what, "branch") == 0) {

@@ -107,6 +107,26 @@ START_TEST(estimates_do_not_exceed_the_time)
 }
 END_TEST
 
+/* The callee has had less than the hooks in all of its calls would have taken,
+ * had they been timed; its caller gets back what they took less. */
+START_TEST(estimates_without_the_hooks_do_not_exceed_the_time)
+{
+	struct swz_file_header *header = builder_header(&sum.builder);
+
+	header->flags |= SWZ_FILE_SAMPLED;
+	header->cost_inside = 1024;
+	header->cost_outside = 1024;
+	sum_call(1, 0, 1, 1, 1, 900, 1);
+	sum_node(1)->timed = 1;
+	sum_call(2, 1, 2, 2, 100, 10, 50);
+	sum_node(2)->timed = 20;
+	sum_up(true);
+	ck_assert_int_le(sum_of_self(), 1000);
+	ck_assert_int_ge(sum_of_self(), 998);
+	ck_assert_int_eq(sum_costs(2).self_ns, 0);
+}
+END_TEST
+
 /* Beside a hundred calls, of which those that were timed stand for all, two
  * that stand for themselves. */
 START_TEST(long_calls_count_for_themselves)
@@ -195,6 +215,8 @@ int main(void)
 	tcase_add_test(tests, estimates_of_recursion_have_its_outermost_time);
 	tcase_add_test(tests, estimates_the_cost_of_leaves);
 	tcase_add_test(tests, estimates_do_not_exceed_the_time);
+	tcase_add_test(tests,
+		       estimates_without_the_hooks_do_not_exceed_the_time);
 	tcase_add_test(tests, long_calls_count_for_themselves);
 	tcase_add_test(tests, resumed_recursion_needs_no_repair);
 	tcase_add_test(tests, long_calls_of_no_edge_are_dropped);

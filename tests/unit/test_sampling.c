@@ -332,6 +332,21 @@ START_TEST(those_of_a_folded_recursion_do_not)
 }
 END_TEST
 
+/* Where one through several contexts is, they count for themselves early. */
+START_TEST(those_of_a_folded_cycle_count_alone_sooner)
+{
+	ck_assert(!swz_sampling_is_long(node, 16, SWZ_LONG_TICKS));
+	node->open = SWZ_NODE_CYCLE | 2u << SWZ_LEVEL_SHIFT;
+	ck_assert(swz_sampling_is_long(node, 16, SWZ_LONG_TICKS));
+	ck_assert(!swz_sampling_is_long(node, 16, SWZ_LONG_TICKS - 1));
+	ck_assert(!swz_sampling_is_long(node, SWZ_START_STEP | SWZ_START_UNSEEN,
+					SWZ_LONG_TICKS));
+	for (unsigned i = 0; i < 9; i++)
+		swz_sampling_ended(node, 16, SWZ_LONG_TICKS);
+	ck_assert_uint_eq(node->open, SWZ_NODE_CYCLE | 1u << SWZ_LEVEL_SHIFT);
+}
+END_TEST
+
 START_TEST(calibration_has_so_many_timed_or_none)
 {
 	uint64_t bits;
@@ -392,6 +407,7 @@ int main(void)
 	tcase_add_test(t, squares_of_what_was_not_timed_are_summed);
 	tcase_add_test(t, long_calls_make_the_weight_smaller);
 	tcase_add_test(t, those_of_a_folded_recursion_do_not);
+	tcase_add_test(t, those_of_a_folded_cycle_count_alone_sooner);
 	tcase_add_test(t, calibration_has_so_many_timed_or_none);
 	tcase_add_test(t, timed_calls_stand_for_all);
 	suite_add_tcase(suite, t);

@@ -682,24 +682,45 @@ static void derive_self(struct swz_tree *tree, struct sums *sums)
 	}
 }
 
-/* Estimates may come to more than the thread's time, which is known. */
+/* Makes the self times, or the raw ones, smaller as OF is than SUM. */
+static void scale_self(struct swz_tree *tree, bool raw, int64_t of, int64_t sum)
+{
+	for (size_t i = 0; i < tree->context_count; i++) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+		int64_t *self = raw ? &node->raw_self : &node->self;
+
+		*self = swz_scale(*self, (uint64_t)of, (uint64_t)sum);
+	}
+}
+
+static void sum_self(const struct swz_tree *tree, int64_t *raw, int64_t *self)
+{
+	*raw = *self = 0;
+	for (size_t i = 0; i < tree->context_count; i++) {
+		const struct swz_tree_node *node =
+			&tree->nodes[tree->contexts[i]];
+
+		*raw = swz_add(*raw, node->raw_self);
+		*self = swz_add(*self, node->self);
+	}
+}
+
+/* Estimates may come to more than the thread's time, which is known. So may
+ * what is left of them without the hooks: the caller gets back what calls that
+ * are not timed took less than is taken from their own, which may have had
+ * less. */
 static void settle_estimates(struct swz_tree *tree)
 {
-	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, sum = 0;
-	size_t i;
+	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, raw, self;
 
-	for (i = 0; i < tree->context_count; i++)
-		sum = swz_add(sum, tree->nodes[tree->contexts[i]].raw_self);
-	if (sum <= total)
-		return;
-	for (i = 0; i < tree->context_count; i++) {
-		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
-
-		node->raw_self = swz_scale(node->raw_self, (uint64_t)total,
-					   (uint64_t)sum);
-		node->self = swz_scale(node->self, (uint64_t)total,
-				       (uint64_t)sum);
+	sum_self(tree, &raw, &self);
+	if (raw > total) {
+		scale_self(tree, true, total, raw);
+		scale_self(tree, false, total, raw);
+		sum_self(tree, &raw, &self);
 	}
+	if (self > raw)
+		scale_self(tree, false, raw, self);
 }
 
 static void sum_subtrees(struct swz_tree *tree)

@@ -678,17 +678,55 @@ static void begin_thread(void *argument)
 		call->thread = fork_begin_thread();
 }
 
+/* More frames in a row that are not timed there are none. */
+#define MOST_UNTIMED 4096u
+
+/* True if the frame, or what it has jumped to, began at a known time. */
+static bool has_known_start(const struct swz_thunk *frame)
+{
+	const struct swz_thunk *p = frame->pending;
+	unsigned passed = 0;
+
+	for (; swz_is_record(p); p = swz_record_next(p, &passed))
+		if (swz_start_is_timed(p->start_ticks) ||
+		    !(p->start_ticks & SWZ_START_UNSEEN))
+			return true;
+	return p == SWZ_CLOSED || swz_start_is_timed(frame->start_ticks) ||
+	       !(frame->start_ticks & SWZ_START_UNSEEN);
+}
+
+/* The context whose time the present moment is in. With sampled timing a frame
+ * that is not timed begins with the first timed call in it: until then its time
+ * is that of the nearest frame above that has begun. */
+static uint64_t key_of_now(const struct swz_thread *thread)
+{
+	const struct swz_thunk *frame = thread->top;
+	uint64_t key = thread->key;
+
+	if (!swz_sampling)
+		return key;
+	for (unsigned i = 0; i < MOST_UNTIMED && frame &&
+			     frame != &swz_bottom && !has_known_start(frame);
+	     i++) {
+		if (!swz_thread_owns(thread, frame) || !frame->node)
+			return thread->key;
+		key = (uint64_t)frame->parent << 32;
+		frame = frame->link;
+	}
+	return key;
+}
+
 void swz_note_own_time(struct swz_thread *thread, uint64_t before)
 {
 	struct swz_node *node;
-	uint64_t now;
+	uint64_t now, key;
 
 	if (swz_config.count)
 		return; /* there are no times */
-	node = swz_edge_find(thread, thread->key, SWZ_FUNCTION_OURSELVES, 0);
+	key = key_of_now(thread);
+	node = swz_edge_find(thread, key, SWZ_FUNCTION_OURSELVES, 0);
 	if (!node && !thread->cold->no_room)
-		node = swz_context_make(thread, thread->key,
-					SWZ_FUNCTION_OURSELVES, 0);
+		node = swz_context_make(thread, key, SWZ_FUNCTION_OURSELVES, 0);
 	now = swz_ticks();
 	thread->record->last_ticks = now;
 	if (!node)

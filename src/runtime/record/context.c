@@ -344,6 +344,17 @@ static unsigned depth_of(uint64_t key)
 	return depth;
 }
 
+/* Calls of NODE lead back to a context on the path: so they are on a cycle, as
+ * are those of the contexts between. A signal handler may change them, too. */
+static void mark_cycle(struct swz_node *node)
+{
+	uint32_t first = node->context;
+
+	for (; swz_unit_of(node) != first; node = swz_unit_at(node->parent))
+		__atomic_fetch_or(&node->open, SWZ_NODE_CYCLE,
+				  __ATOMIC_RELAXED);
+}
+
 /* Makes the slot the edge's node, not yet in the table. */
 static void fill(struct swz_thread *thread, struct swz_node *node, uint64_t key,
 		 uint32_t function, uint64_t call_site)
@@ -356,6 +367,8 @@ static void fill(struct swz_thread *thread, struct swz_node *node, uint64_t key,
 	node->parent = (uint32_t)(key >> 32);
 	node->call_site = call_site;
 	node->context = ancestor ? ancestor : swz_unit_of(node);
+	if (swz_sampling && ancestor && ancestor != node->parent)
+		mark_cycle(node);
 	if (is_code) {
 		node->max_ticks = swz_ticks();
 		swz_code_note(node);

@@ -35,7 +35,11 @@
  * In a deep recursion every call is long, as most of it are the calls in it.
  * Where it is folded, an edge leads from a context to itself, and its time is
  * that context's and its callee's at once: none of either is lost or won by how
- * exact it is. So such calls are sampled as if they were short. */
+ * exact it is. So such calls are sampled as if they were short.
+ *
+ * Where two functions call each other and that is folded, the self time of each
+ * is the difference of two sums over all depths, each a thousand times as
+ * large. So there calls count for themselves alone from SWZ_LONG_TICKS on. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,7 +103,10 @@ static inline bool swz_sampling_stays(const struct swz_node *node)
 static inline bool swz_sampling_is_long(const struct swz_node *node,
 					uint64_t start, uint64_t duration)
 {
-	return duration >= SWZ_ALONE_TICKS && !(start & SWZ_START_UNSEEN) &&
+	uint64_t least = node->open & SWZ_NODE_CYCLE ? SWZ_LONG_TICKS
+						     : SWZ_ALONE_TICKS;
+
+	return duration >= least && !(start & SWZ_START_UNSEEN) &&
 	       !swz_sampling_stays(node);
 }
 
