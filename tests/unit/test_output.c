@@ -5,10 +5,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/output.h"
@@ -352,6 +355,66 @@ START_TEST(info_adds_refusals_up)
 }
 END_TEST
 
+/* The writer's part: holds the file's lock until PARENT sleeps, as
+ * /proc/PID/stat says in its third field. */
+_Noreturn static void hold_until_asleep(const char *path, pid_t parent,
+					int locked)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	char name[64], state = 'R', text[512];
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)parent);
+	if (fd < 0 || flock(fd, LOCK_EX) != 0 || close(locked) != 0)
+		_exit(1);
+	while (state != 'S') {
+		FILE *stat = fopen(name, "re");
+		const char *end = NULL;
+
+		if (!stat)
+			_exit(1);
+		if (fgets(text, sizeof(text), stat))
+			end = strrchr(text, ')');
+		fclose(stat);
+		if (end)
+			state = end[2];
+	}
+	_exit(0);
+}
+
+/* A process may have ended before the sampler could read when it began. */
+START_TEST(a_sampler_is_waited_for_whose_process_was_gone_at_once)
+{
+	struct swz_file_header header = {
+		.magic = SWZ_FILE_MAGIC,
+		.flags = SWZ_FILE_SAMPLES,
+	};
+	struct pollfd lock = {.events = POLLIN};
+	int file = open("samples", O_RDWR | O_CREAT | O_EXCL, 0600), ends[2];
+	pid_t gone = fork(), writer;
+
+	if (gone == 0)
+		_exit(0);
+	ck_assert_int_eq(waitpid(gone, NULL, 0), gone);
+	header.pid = gone;
+	ck_assert_int_eq(write(file, &header, sizeof(header)), sizeof(header));
+	close(file);
+	ck_assert_int_eq(pipe(ends), 0);
+	writer = fork();
+	if (writer == 0) {
+		close(ends[0]);
+		hold_until_asleep("samples", getppid(), ends[1]);
+	}
+	close(ends[1]);
+	lock.fd = ends[0];
+	while (poll(&lock, 1, 0) == 0)
+		;
+	ck_assert(swz_wait_for_sampler("samples"));
+	ck_assert_int_eq(waitpid(writer, NULL, 0), writer);
+	ck_assert(!swz_wait_for_sampler("samples"));
+	close(ends[0]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("output");
@@ -369,6 +432,8 @@ int main(void)
 	tcase_add_test(tests, a_directory_stands_for_its_profiles);
 	tcase_add_test(tests, of_a_directory_the_first_process_comes_first);
 	tcase_add_test(tests, the_newest_profile_is_the_default);
+	tcase_add_test(tests,
+		       a_sampler_is_waited_for_whose_process_was_gone_at_once);
 	tcase_add_test(tests, text_is_a_sorted_table);
 	tcase_add_test(tests, info_adds_refusals_up);
 	suite_add_tcase(suite, tests);

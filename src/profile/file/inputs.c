@@ -352,13 +352,16 @@ bool swz_wait_for_sampler(const char *path)
 	const struct timespec pause = {0, WAIT_NS};
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct swz_file_header header;
+	uint64_t start;
 	int waits = 0;
 
 	if (fd < 0)
 		return false;
+	/* a process that was gone before it was looked at has a start of 0 */
 	if (read_header(fd, &header) && header.flags & SWZ_FILE_SAMPLES &&
 	    !(header.flags & SWZ_FILE_ENDED) &&
-	    swz_process_start(header.pid) != header.process_start)
+	    ((start = swz_process_start(header.pid)) == 0 ||
+	     start != header.process_start))
 		for (; waits < MOST_WAITS; waits++) {
 			if (flock(fd, LOCK_SH | LOCK_NB) == 0 ||
 			    errno != EWOULDBLOCK)
