@@ -14,7 +14,7 @@
 
 struct word {
 	struct word *next;
-	unsigned count;
+	unsigned hash, count;
 	char text[];
 };
 
@@ -27,19 +27,21 @@ __attribute__((noinline)) static unsigned hash_word(const char *text)
 
 	while (*text)
 		hash = hash * 33 + (unsigned char)*text++;
-	return hash % BUCKETS;
+	return hash;
 }
 
 __attribute__((noinline)) static struct word *find_word(const char *text)
 {
-	struct word **place = &table[hash_word(text)];
+	unsigned hash = hash_word(text);
+	struct word **place = &table[hash % BUCKETS];
 
-	while (*place && strcmp((*place)->text, text) != 0)
+	while (*place && ((*place)->hash != hash || strcmp((*place)->text, text) != 0))
 		place = &(*place)->next;
 	if (!*place) {
 		*place = calloc(1, sizeof(**place) + strlen(text) + 1);
 		if (!*place)
 			exit(1);
+		(*place)->hash = hash;
 		strcpy((*place)->text, text);
 	}
 	return *place;

@@ -717,7 +717,9 @@ static const char *state_of(const struct swz_live_profile *profile)
 
 static const char *mode_of(const struct swz_file_header *header)
 {
-	return header->flags & SWZ_FILE_TRACED ? "trace" : "profile";
+	return header->flags & SWZ_FILE_TRACED   ? "trace"
+	       : header->flags & SWZ_FILE_COUNTS ? "count"
+						 : "profile";
 }
 
 /* By the header's samples of the clock; 0: not known. */

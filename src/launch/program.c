@@ -163,20 +163,18 @@ static const char *const unfit[] = {
 				"with the GNU C library, or use -m sample",
 };
 
-static bool only_sampled;
-static const char *elf_file; /* the last that was looked at */
-
-static bool is_fit(enum swz_program kind)
-{
-	if (only_sampled &&
-	    (kind == SWZ_PROGRAM_IS_STATIC || kind == SWZ_PROGRAM_IS_MUSL))
-		return true;
-	return kind == SWZ_PROGRAM_FITS || kind == SWZ_PROGRAM_IS_LINKER;
-}
+static bool may_be_sampled;
+/* of the last file that was looked at */
+static const char *elf_file, *not_hooked;
 
 static void check_elf(int fd, enum swz_program kind, const char *whose)
 {
-	if (!is_fit(kind))
+	bool fits = kind == SWZ_PROGRAM_FITS || kind == SWZ_PROGRAM_IS_LINKER;
+
+	not_hooked = kind == SWZ_PROGRAM_IS_STATIC ? "statically linked"
+		     : kind == SWZ_PROGRAM_IS_MUSL ? "linked with musl"
+						   : NULL;
+	if (!fits && !(may_be_sampled && not_hooked))
 		swz_die(SWZ_CANNOT_RUN, "%s: %s", whose, unfit[kind]);
 	check_privileges(fd, whose);
 }
@@ -269,9 +267,14 @@ static void check_file(const char *file, const char *whose, int level)
 
 const char *swz_program_check(const char *file, const char *whose, bool sampled)
 {
-	only_sampled = sampled;
+	may_be_sampled = sampled;
 	check_file(file, whose, 0);
 	return elf_file;
+}
+
+const char *swz_program_not_hooked(void)
+{
+	return not_hooked;
 }
 
 void swz_program_execute(char *path, char **argv)

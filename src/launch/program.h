@@ -34,11 +34,15 @@ char *swz_program_find(const char *name, const char *whose);
 
 /* Dies if the library cannot be loaded into what executing the file leads to,
  * through #! lines as the kernel follows them. A file that cannot be read is
- * taken to be right. SAMPLED: nothing is to be loaded, so a program may be
- * linked in any way. Returns the ELF file that is executed in the end, as far
- * as that can be told; else NULL. */
+ * taken to be right. SAMPLED: one that can only be sampled is right, too, which
+ * is linked in any way. Returns the ELF file that is executed in the end, as
+ * far as that can be told; else NULL. */
 const char *swz_program_check(const char *file, const char *whose,
 			      bool sampled);
+
+/* Why the file that was checked last can only be sampled: "statically linked".
+ * NULL: it can be hooked. */
+const char *swz_program_not_hooked(void);
 
 /* Executes it as execvp(3) does, which takes a text for a script of /bin/sh;
  * dies where it cannot. */

@@ -365,7 +365,7 @@ static const char *variable_problem(enum option_kind kind, const char *value)
 /* --- the mode ------------------------------------------------------------ */
 
 /* swizzle-run's mode. libswizzle.so alone records a profile. */
-#define DEFAULT_MODE "profile"
+#define DEFAULT_MODE "both"
 
 bool swz_sampling_wanted(void)
 {
@@ -390,9 +390,9 @@ bool swz_both_wanted(void)
 static const char before[] =
 	"Usage: swizzle-run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 	"       swizzle-run [OPTION]... -p PID\n"
-	"Runs PROGRAM with every function entry and exit hooked, and writes a profile\n"
-	"that swizzle-dump reads. -p hooks a process that runs already, for a time.\n"
-	"-m sample takes samples, and changes nothing in the program.\n"
+	"Runs PROGRAM, counts its calls by hooks on function entries, takes samples of\n"
+	"its time, and writes a profile that swizzle-dump reads. -p does so with a\n"
+	"process that runs already, for a time. -m sample changes nothing in it.\n"
 	"\n";
 
 static const char after[] =
@@ -420,12 +420,12 @@ static const struct swz_option options[] = {
 		 "[swizzle.out.%p]"},
 	{.name = "mode", .letter = 'm', .value = "MODE",
 	 .variable = "SWIZZLE_MODE", .id = OPTION_MODE, .words = swz_mode_at,
-	 .help = "what to record|: profile, a calling context tree per "
-		 "thread; trace, every entry and exit with its time, too; "
-		 "count, how often each function is called, without times, "
-		 "at the least cost; sample, where the time goes, without "
-		 "hooks; both: count and sample, for exact counts with "
-		 "true times [profile]"},
+	 .help = "what to record|: both, exact counts with the times that "
+		 "samples give; count, how often each function is called, "
+		 "without times; sample, where the time goes, without hooks; "
+		 "profile, the time of each call, a calling context tree per "
+		 "thread; trace, every entry and exit with its time, too "
+		 "[both]"},
 	{.name = "rate", .letter = 'r', .value = "HZ",
 	 .variable = "SWIZZLE_RATE", .id = OPTION_RATE, .group = OF_SAMPLES,
 	 .help = "sample: samples per second| of processor time [1000; 100 "
@@ -544,7 +544,7 @@ static const struct swz_option options[] = {
 	 .help = "trace: record the lines that are printed|: by puts, "
 		 "fputs, fwrite, write, perror, syslog"},
 	{.name = "imports", .value = "[=dlsym]", .variable = "SWIZZLE_IMPORTS",
-	 .sets = "1", .id = OPTION_IMPORTS, .group = OF_HOOKS,
+	 .sets = "1", .id = OPTION_IMPORTS, .group = OF_FRAMES,
 	 .words = swz_imports_at,
 	 .help = "time calls into libraries that are not hooked, too "
 		 "(read, malloc, ...), through the caller's GOT; dlsym: "
@@ -745,10 +745,6 @@ const char *swz_options_name(const char *variable)
 	return swz_text("%s in the environment", variable);
 }
 
-static bool is_flag(const struct swz_option *o)
-{
-	return o->id == OPTION_FLAG || o->id == OPTION_OFF;
-}
 
 static void take(void *context, const struct swz_option *option, const char *as,
 		 const char *value)
@@ -793,7 +789,7 @@ static bool is_wanted(const struct swz_option *o)
 {
 	const char *value = o->variable ? swz_environment_get(o->variable) : "";
 
-	return *value && !(is_flag(o) && strcmp(value, "0") == 0);
+	return *value && !(o->sets && strcmp(value, "0") == 0);
 }
 
 static const struct swz_option *wanted_of(enum modes modes)
@@ -870,6 +866,16 @@ static void check_modes(bool has_program)
 		bad_usage("no program given");
 	if (has_program && has_process)
 		bad_usage("option -p: either a process or a program, not both");
+}
+
+void swz_options_sample_alone(const char *whose, const char *why)
+{
+	swz_environment_set("SWIZZLE_MODE", "sample");
+	if (strcmp(swz_environment_get("SWIZZLE_QUIET"), "1") != 0)
+		swz_notice("%s: %s, so its calls are not counted: recording "
+			   "with --mode sample",
+			   whose, why);
+	check_modes(!*swz_environment_get("SWIZZLE_PID"));
 }
 
 char **swz_options_read(char **argv)

@@ -34,6 +34,11 @@ extern const struct swz_option_table swz_run_option_table;
  * swz_configuration_apply(). */
 void swz_options_settle_mode(bool has_program);
 
+/* Makes --mode both, once it is settled, to --mode sample: WHOSE calls cannot
+ * be counted, and WHY. Says so, unless SWIZZLE_QUIET=1, and exits if an option
+ * that was given is for hooks only. */
+void swz_options_sample_alone(const char *whose, const char *why);
+
 /* Says which variables SWIZZLE_... are no settings, unless SWIZZLE_QUIET=1. */
 void swz_options_check_environment(void);
 

@@ -378,6 +378,18 @@ static void end_beside(void *context)
 		;
 }
 
+/* The process is there, and the kernel shows us its code (ptrace(2), "Ptrace
+ * access mode checking"). */
+static bool may_read(int32_t pid)
+{
+	int maps = open(swz_text("/proc/%d/maps", (int)pid),
+			O_RDONLY | O_CLOEXEC);
+
+	if (maps >= 0)
+		close(maps);
+	return maps >= 0;
+}
+
 /* -p PID, but with --mode sample. */
 static int attach(const char *self)
 {
@@ -387,6 +399,7 @@ static int attach(const char *self)
 	struct beside beside = {.run = &tree};
 	const struct swz_attach_beside functions = {begin_beside, end_beside,
 						    &beside};
+	int status;
 
 	swz_options_check_environment();
 	set_output(&tree);
@@ -403,9 +416,15 @@ static int attach(const char *self)
 	if (both)
 		swz_environment_set("SWIZZLE_MODE", "count");
 	swz_signatures_prepare("", self, settings.pid);
-	return swz_attach_run(&tree, &settings, swz_library_find(self),
-			      settings_of_environment(),
-			      both ? &functions : NULL);
+	status = swz_attach_run(&tree, &settings, swz_library_find(self),
+				settings_of_environment(),
+				both ? &functions : NULL);
+	if (status != SWZ_CANNOT_RUN || !both || !may_read(settings.pid))
+		return status;
+	swz_options_sample_alone(swz_text("process %d", (int)settings.pid),
+				 "it cannot be hooked");
+	tree.root_pid = settings.pid;
+	return swz_sampler_attach(&tree, &settings);
 }
 
 int main(int argc, char **argv)
@@ -435,7 +454,12 @@ int main(int argc, char **argv)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	swz_options_check_environment();
 	path = swz_program_find(*program, *program);
-	elf = swz_program_check(path, *program, false);
+	elf = swz_program_check(path, *program,
+				swz_both_wanted() && !is_set("SWIZZLE_LIST"));
+	if (swz_program_not_hooked()) {
+		swz_options_sample_alone(*program, swz_program_not_hooked());
+		return sample(program, given, argv);
+	}
 	swz_signatures_prepare(elf ? elf : path, argv[0], getpid());
 	nested = swz_library_preload(swz_library_find(argv[0]));
 	set_output(&tree);

@@ -248,17 +248,53 @@ static bool read_stat(struct swz_top_process *process)
 	return !(flags & IS_KERNEL_THREAD);
 }
 
+struct counted_run {
+	struct swz_file_header header; /* of a profile of its */
+	bool is_sampled;
+};
+
+static void look_for_samples(void *context, const char *path)
+{
+	struct counted_run *run = context;
+	struct swz_file_header h;
+	int fd = run->is_sampled ? -1
+				 : open(path, O_RDONLY | O_CLOEXEC |
+						      O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return;
+	run->is_sampled = pread(fd, &h, sizeof(h), 0) == sizeof(h) &&
+			  memcmp(h.magic, SWZ_FILE_MAGIC, sizeof(h.magic)) ==
+				  0 &&
+			  h.flags & SWZ_FILE_SAMPLES &&
+			  h.counts_pid == run->header.root_pid &&
+			  h.counts_start == run->header.root_start;
+	close(fd);
+}
+
+bool swz_top_is_sampled(const char *profile)
+{
+	struct counted_run run = {.is_sampled = false};
+
+	if (swz_top_profile_header(profile, &run.header) &&
+	    run.header.flags & SWZ_FILE_COUNTS)
+		swz_top_profiles_beside(profile, look_for_samples, &run);
+	return run.is_sampled;
+}
+
 /* Who may not see what it executes may not read its memory. */
 static const char *how_to_watch(int32_t pid)
 {
 	char path[32], target[1], *profile;
+	const char *watch;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	if (readlink(path, target, sizeof(target)) < 0)
 		return "no";
 	profile = swz_top_profile_of(pid);
+	watch = profile && !swz_top_is_sampled(profile) ? "exact" : "samples";
 	free(profile);
-	return profile ? "exact" : "samples";
+	return watch;
 }
 
 /* ------------------------------------------------------------------- all */

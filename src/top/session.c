@@ -274,7 +274,8 @@ static void top_give_up(struct swz_top_started *started)
 /* --- a session ----------------------------------------------------------- */
 
 /* Exact counts are shown if the first process has a profile: then only the
- * profiles of its run count, since samples and calls do not add up. A program
+ * profiles of its run count, since samples and calls do not add up. Where its
+ * times are samples, too (--mode both), these are taken here as well. A program
  * that is started gets its profile a moment after its start (swizzle-top
  * swizzle-run PROGRAM), so it is looked for again and again. */
 
@@ -326,7 +327,8 @@ static bool find_profile(struct swz_top_session *s)
 	if (s->options.only_samples)
 		return false;
 	s->profile = swz_top_profile_of(s->pid);
-	if (s->profile && swz_top_profile_header(s->profile, &s->run))
+	if (s->profile && swz_top_profile_header(s->profile, &s->run) &&
+	    !swz_top_is_sampled(s->profile))
 		return true;
 	free(s->profile);
 	s->profile = NULL;

@@ -14,7 +14,7 @@ number() { # PROFILE NAME: of its header
 }
 
 it 'one run, two profiles, one table'
-capture "$RUN" -q -m both -o run/ "$TARGETS/joined"
+capture "$RUN" -q -o run/ "$TARGETS/joined" # the default
 assert_status 0
 assert_empty err
 assert_eq 1 "$(grep -c '^process ' out)" 'runs of the program'
@@ -25,7 +25,7 @@ for name in pid process_start root_pid; do
 done
 assert_eq "$(number "$calls" pid)" "$(number "$calls.samples" counts_pid)" 'whose counts they are'
 capture "$DUMP" -f csv -o - "$calls"
-assert_contains err "swizzle: times are from $calls.samples; --no-times shows counts alone"
+assert_empty err
 cp out joined
 "$DUMP" -q --times "$calls.samples" -f csv -o - "$calls" >named
 assert_same joined named
@@ -368,6 +368,51 @@ assert_refused 2 "option -N needs a call's end"
 assert_missing count
 "$RUN" -q -m both -r 200 -o ends "$TARGETS/joined" >/dev/null
 assert_matches <("$DUMP" -f info ends.samples) '200'
+
+it 'what cannot be hooked is sampled alone, and that is said'
+cat >alone.c <<'END'
+#include <unistd.h>
+__attribute__((noinline)) static void work(void)
+{
+	for (volatile long i = 0; i < 100000000; i++)
+		;
+}
+int main(int argc, char **argv)
+{
+	(void)argv;
+	do
+		work();
+	while (argc > 1 && write(1, "x\n", 2) == 2);
+	return 4;
+}
+END
+gcc -O1 -g -static -o alone alone.c
+capture "$RUN" -o alone.prof ./alone
+assert_status 4
+assert_contains err 'swizzle: ./alone: statically linked, so its calls are not counted: recording with --mode sample'
+capture "$DUMP" -f csv -o - alone.prof
+assert_matches out '^[1-9][0-9]*,.*,work,alone,'
+capture "$RUN" -o alone.prof -M alone ./alone # cannot be had of samples
+assert_refused 2 'option -M is not for --mode sample'
+for mode in profile count trace; do
+	capture "$RUN" -m $mode -o alone.prof ./alone
+	assert_refused 126 'cannot be profiled: statically linked'
+done
+mkfifo worked
+./alone again >worked &
+alone=$!
+exec 9<worked
+read -r -u 9 # it has begun
+capture "$RUN" -o alone.attached -p $alone --for 100ms
+assert_status 0
+assert_contains err "process $alone: it cannot be hooked, so its calls are not counted: recording with --mode sample"
+exec 9<&-
+wait $alone
+"$DUMP" -q -f csv -o - alone.attached >out
+assert_matches out '^[1-9][0-9]*,.*,work,alone,'
+capture "$RUN" -o alone.attached -p $alone --for 100ms # it is gone
+assert_refused 126 'there is no such process'
+assert_not_contains err 'recording with'
 
 it 'a library by another name, mapped at first as code to its end'
 mkdir real

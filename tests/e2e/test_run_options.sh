@@ -59,7 +59,7 @@ assert_eq "$LIBRARY:libm.so.6" "$(LD_PRELOAD=libm.so.6 "$RUN" /bin/sh -c 'echo "
 assert_eq "$LIBRARY" "$("$RUN" "$RUN" /bin/sh -c 'echo "$LD_PRELOAD"')"
 
 it 'passes no setting that was not asked for'
-assert_eq 'SWIZZLE_FRESH SWIZZLE_OUTPUT SWIZZLE_TREE' \
+assert_eq 'SWIZZLE_FRESH SWIZZLE_MODE SWIZZLE_OUTPUT SWIZZLE_TREE' \
 	"$(env -u SWIZZLE_SUMMARY -u SWIZZLE_ADVICE "$RUN" env | grep -a '^SWIZZLE' | cut -d= -f1 | sort | xargs)"
 
 it 'chooses the mode by what else is asked for, and says so'
@@ -68,10 +68,20 @@ for options in '-t 1us' --ring --switches --prints '-t 1us -F main'; do
 	assert_status 0
 	assert_matches "$TMP/err" '^swizzle: option .* needs each call.s moment: recording with --mode trace$'
 done
-for options in '' '-F main' '-M true' '-r 100 -m sample' '-m profile -F main'; do
+for options in '-F main' '-D 3' --imports '--timing sampled'; do
+	capture "$RUN" -o chosen $options true
+	assert_status 0
+	assert_matches "$TMP/err" '^swizzle: option .* needs each call.s end, or what is above it: recording with --mode profile$'
+	assert_eq '' "$(value_of SWIZZLE_MODE $options 2>/dev/null)" # the library's own
+done
+for options in '' '-M true' '-r 100 -m sample' '-m profile -F main'; do
 	capture "$RUN" -o chosen $options true
 	assert_not_contains "$TMP/err" 'recording with'
 done
+SWIZZLE_IMPORTS=0 capture "$RUN" -o chosen true
+assert_not_contains "$TMP/err" 'recording with'
+
+assert_eq +count "$(value_of SWIZZLE_MODE)" # the library's part of both
 SWIZZLE_FLOWS=1 capture "$RUN" -o chosen true
 assert_contains "$TMP/err" 'SWIZZLE_FLOWS in the environment needs each call'
 capture "$RUN" -q -o chosen -t 1us true

@@ -497,7 +497,7 @@ refuses 2 'unknown engine' -m sample --engine fast touch started
 refuses 2 'unknown event' -m sample --event branches touch started
 refuses 2 'is not a number from 512 to 65528' -m sample --stack-bytes 5 touch started
 refuses 2 'option -F is not for --mode sample' -m sample -F main touch started
-refuses 2 'option -r is for --mode sample and both only' -r 5 touch started
+refuses 2 'option -r is for --mode sample and both only' -m profile -r 5 touch started
 refuses 2 'option --for is for -p only' -m sample --for 1s touch started
 refuses 2 'option --for is for -p only' --for 1s touch started
 for wrong in soon 0 1.2.3s . 5x -1s 2y 40000h; do

@@ -127,6 +127,17 @@ assert_eq $((100 * calls)) "$(awk '$1 == "-" && $3 == "calls," && $5 == "fib" {
 	sum += $2 }
 	END { printf "%.0f", sum }' out)" 'calls of fib in all rounds'
 
+it 'samples of a run that is counted and sampled'
+"$RUN" -q -m both -o pair "$TARGETS/steady" sampled &
+profiled=$!
+wait_until test -s sampled
+capture "$SWTOP" -b -d 0.5 -n 1 --min-percent 0 -p $profiled
+assert_matches out '^20.* ticks, [1-9][0-9,]* hits, '
+"$SWTOP" -b -d 0.3 >out
+assert_matches out "^ *$profiled +[0-9.]+% +[0-9.]+ m?s samples $TARGETS/steady sampled$"
+kill $profiled
+wait $profiled 2>/dev/null
+
 it '-b -p: the first round has the calls since it began'
 rm -f begun
 "$RUN" -q -m profile -o profile "$TARGETS/steady" begun &

@@ -221,12 +221,11 @@ void swz_dump_find_pairs(struct swz_dump_input *input,
 		swz_dump_complain("the times are the recorded ones: %s has "
 				  "none for %s",
 				  input->samples[0]->name, what);
-	else
-		swz_dump_complain("times are from %s%s; --no-times shows %s",
+	else if (!counts)
+		swz_dump_complain("times are from %s%s; --no-times shows the "
+				  "recorded ones",
 				  input->samples[0]->name,
-				  input->sample_count > 1 ? " and others" : "",
-				  counts ? "counts alone"
-					 : "the recorded ones");
+				  input->sample_count > 1 ? " and others" : "");
 }
 
 /* --- each process once --------------------------------------------------- */
