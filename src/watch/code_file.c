@@ -1,8 +1,8 @@
 /* Functions of a file are one sorted array without overlaps, made at the first
  * question: symbols first, then FDEs where no symbol is. A part that the
- * compiler has moved away (NAME.cold) counts for NAME. What is between two
- * functions is one more without a name: a program without symbols and unwind
- * tables has such only. */
+ * compiler has moved away (NAME.cold) counts for NAME. Entries of the PLT are
+ * functions, too. What is between two functions is one more without a name: a
+ * program without symbols and unwind tables has such only. */
 
 #include "watch/code_file.h"
 
@@ -19,6 +19,7 @@
 
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
+#include "image/plt.h"
 #include "util/memory.h"
 #include "watch/unwind/elf_copy.h"
 
@@ -63,7 +64,25 @@ static void copy_notes(struct elf_tables *tables)
 	copy_section(tables, swz_elf_section(elf, ".note.gnu.build-id"));
 }
 
-/* Copies, once, symbols, .dynamic and .eh_frame, and closes the file. */
+/* Relocations are as many as a program has pointers. */
+#define MOST_RELOCATION_BYTES (4u << 20)
+
+/* The PLT's entries, and what names them. */
+static void copy_plt(struct elf_tables *tables)
+{
+	const struct swz_elf *elf = &tables->elf;
+	const Elf64_Shdr *others = swz_elf_section(elf, ".rela.dyn");
+
+	for (size_t i = 0; i < elf->section_count; i++)
+		if (swz_plt_is_section(elf, &elf->sections[i]))
+			copy_section(tables, &elf->sections[i]);
+	copy_section(tables, swz_elf_section(elf, ".rela.plt"));
+	if (others && others->sh_size <= MOST_RELOCATION_BYTES)
+		copy_section(tables, others);
+}
+
+/* Copies, once, symbols, .dynamic, .eh_frame and the PLT, and closes the file.
+ */
 static void elf_tables_copy(struct elf_tables *tables)
 {
 	const struct swz_elf *elf = &tables->elf;
@@ -81,6 +100,7 @@ static void elf_tables_copy(struct elf_tables *tables)
 			copy_section(tables, &elf->sections[s->sh_link]);
 	}
 	copy_section(tables, swz_elf_section(elf, ".eh_frame"));
+	copy_plt(tables);
 	if (!elf->section_count)
 		swz_elf_copy_segments(&tables->copy, tables->fd);
 	close(tables->fd);
@@ -126,6 +146,8 @@ struct swz_code_private {
 	bool indexed;
 	struct range *ranges;
 	size_t count, capacity;
+	char **plt_names; /* that were asked for */
+	size_t plt_name_count, plt_name_capacity;
 };
 
 static struct swz_code_file **files;
@@ -235,6 +257,9 @@ void swz_code_files_close(void)
 
 		elf_tables_close(&own->tables);
 		free(own->ranges);
+		for (size_t n = 0; n < own->plt_name_count; n++)
+			free(own->plt_names[n]);
+		free(own->plt_names);
 		free(own);
 		free(files[i]->path);
 		free(files[i]);
@@ -332,6 +357,22 @@ static void add_fdes(struct swz_code_private *own)
 						 .rank = 1});
 }
 
+/* An entry of the PLT is a function, as if it had a symbol; the section's head
+ * is one without. */
+static void add_plt(struct swz_code_private *own)
+{
+	struct swz_plt plt;
+	struct swz_plt_entry entry;
+
+	swz_plt_begin(&plt, &own->tables.elf);
+	while (swz_plt_next(&plt, &entry))
+		add(own, &(struct range){.start = entry.start,
+					 .end = entry.end,
+					 .function = entry.start,
+					 .from_symbol = entry.slot,
+					 .rank = entry.slot ? 0 : 1});
+}
+
 static int by_place(const void *left, const void *right)
 {
 	const struct range *a = left, *b = right;
@@ -414,6 +455,34 @@ static int by_address(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
+/* An address of the PLT has the name of the symbol that its slot is for. */
+static void name_plt(const struct swz_code_file *file,
+		     const uint64_t *addresses, const char **names,
+		     size_t count)
+{
+	struct swz_code_private *own = file->own;
+	struct swz_plt_names symbols;
+	struct swz_plt_entry entry;
+	struct swz_plt plt;
+
+	swz_plt_names_open(&symbols, &own->tables.elf);
+	swz_plt_begin(&plt, &own->tables.elf);
+	while (swz_plt_next(&plt, &entry)) {
+		const uint64_t *at = bsearch(&entry.start, addresses, count,
+					     sizeof(*addresses), by_address);
+		uint64_t resolver;
+		const char *name = swz_plt_name(&symbols, entry.slot,
+						&resolver);
+
+		if (!at || !name)
+			continue;
+		swz_grow(&own->plt_names, &own->plt_name_capacity,
+			 own->plt_name_count, sizeof(*own->plt_names));
+		names[at - addresses] = own->plt_names[own->plt_name_count++] =
+			swz_print("%s" SWZ_PLT_SUFFIX, name);
+	}
+}
+
 void swz_code_file_names(const struct swz_code_file *file,
 			 const uint64_t *addresses, const char **names,
 			 size_t count)
@@ -446,6 +515,8 @@ void swz_code_file_names(const struct swz_code_file *file,
 			ranks[n] = name_rank(file, &symbol);
 		}
 	}
+	if (file->readable)
+		name_plt(file, addresses, names, count);
 	free(ranks);
 }
 
@@ -568,6 +639,7 @@ static void index_file(struct swz_code_file *file)
 	add_symbols(own, SHT_SYMTAB);
 	add_symbols(own, SHT_DYNSYM);
 	add_fdes(own);
+	add_plt(own);
 	qsort(own->ranges, own->count, sizeof(*own->ranges), by_place);
 	part_overlaps(own);
 }

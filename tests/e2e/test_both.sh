@@ -359,6 +359,65 @@ for what in both ptrace; do
 	assert_refused 126 'cannot sample: perf_event_open is not permitted'
 done
 
+it 'entries of the PLT have the names of what they jump to'
+cat >linked.c <<'END'
+#include <string.h>
+__attribute__((noinline)) int found(char **words, int count, const char *word)
+{
+	int n = 0;
+	for (int i = 0; i < count; i++)
+		n += strcmp(words[i], word) == 0;
+	return n;
+}
+int main(void)
+{
+	char *words[] = {"one", "two", "three", "four", "five", "six"};
+	long sum = 0;
+	for (int i = 0; i < 12000000; i++)
+		sum += found(words, 6, words[i % 6]);
+	return sum != 12000000;
+}
+END
+linkers=bfd
+for linker in lld mold; do
+	if command -v ld.$linker >/dev/null; then
+		linkers="$linkers $linker"
+	else
+		echo "not tested: PLT of $linker, which is missing"
+	fi
+done
+for linker in $linkers; do
+	gcc -O1 -fno-builtin -s -fuse-ld="$linker" -o linked linked.c
+	for mode in both sample; do
+		"$RUN" -q -m $mode -r 5000 -o linked.$mode ./linked
+		assert_eq 0 $? "$linker: status"
+		"$DUMP" -q -n 0 -f csv -o csv linked.$mode
+		"$DUMP" -q -n 0 -f table -o table linked.$mode
+		"$DUMP" -q -f json -o json linked.$mode
+		"$DUMP" -q -f callgrind -o callgrind linked.$mode
+		assert_ge "$(awk -F, '$7 == "strcmp@plt" && $8 == "linked" { print $2 }' csv)" 5000000 \
+			"$linker, $mode: time of strcmp@plt"
+		assert_matches table ' strcmp@plt +linked'
+		python3 - <<'END' || fail "$linker, $mode: csv, json and callgrind differ: $(grep @plt csv json callgrind)"
+import csv, json, re, sys
+self_ns = next(int(r["self_ns"]) for r in csv.DictReader(open("csv")) if r["function"] == "strcmp@plt")
+of = next(f for f in json.load(open("json"))["parts"][0]["functions"] if f["name"] == "strcmp@plt")
+own, inside, of_call = 0, False, False
+names = {}
+for line in open("callgrind"):
+    skipped, of_call = of_call, line.startswith("calls=")
+    match = re.match(r"(c?fn)=\((\d+)\)(?: (.*))?", line)
+    if match:
+        names.setdefault(match[2], match[3])
+        if match[1] == "fn":
+            inside = names[match[2]] == "strcmp@plt"
+    elif inside and not skipped and re.match(r"[+*\d-]", line):
+        own += int(line.split()[1])
+sys.exit(not (of["self_ns"] == self_ns == own))
+END
+	done
+done
+
 it 'options'
 capture "$RUN" -q -m both -r 0 -o ends touch count
 assert_status 2

@@ -3,6 +3,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@
 
 #include "base/qualified_name.h"
 #include "base/status.h"
+#include "image/plt.h"
 #include "util/memory.h"
 #include "profile/file/reader.h"
 #include "profile/names/debug_info.h"
@@ -213,11 +215,29 @@ void *xrealloc(void *block, size_t bytes)
 	return swz_reallocate(block, bytes ? bytes : 1, 1);
 }
 
+static bool is_plt(const char *name)
+{
+	size_t length = strlen(name), suffix = strlen(SWZ_PLT_SUFFIX);
+
+	return length > suffix &&
+	       strcmp(name + length - suffix, SWZ_PLT_SUFFIX) == 0;
+}
+
 char *swz_demangle(const char *name, unsigned languages,
 		   enum swz_demangle style)
 {
 	static char shown[SWZ_SHOWN_NAME_BYTES];
 
+	if (is_plt(name)) {
+		char *plain = swz_duplicate(name), *demangled, *whole;
+
+		plain[strlen(name) - strlen(SWZ_PLT_SUFFIX)] = '\0';
+		demangled = swz_demangle(plain, languages, style);
+		whole = swz_print("%s" SWZ_PLT_SUFFIX, demangled);
+		free(demangled);
+		free(plain);
+		return whole;
+	}
 	if (style != SWZ_DEMANGLE_NO &&
 	    swz_shown_name(name, languages, style == SWZ_DEMANGLE_FULL, shown,
 			   sizeof(shown)))
@@ -252,6 +272,8 @@ struct swz_symbols {
 	size_t count;
 	const char **names; /* of all symbols, by address */
 	size_t name_count;
+	char **plt_names; /* those that no table of symbols has */
+	size_t plt_name_count;
 	unsigned languages;
 	bool has_locals;   /* functions that only a symbol table names */
 	uint32_t *by_name; /* of symbols; NULL: nobody has asked for it */
@@ -475,6 +497,80 @@ static int compare_symbols(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+static int compare_addresses(const void *left, const void *right)
+{
+	const struct symbol *a = left, *b = right;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+/* As objdump calls an entry; one for the program's own function of several
+ * kinds has that function's name, if it has a symbol. The head of a table has
+ * the name of its section. */
+static char *name_of_entry(const struct swz_symbols *symbols,
+			   struct swz_plt_names *slots,
+			   const struct swz_plt_entry *entry,
+			   const char *section)
+{
+	struct symbol key = {0}, *found = NULL;
+	const char *name = entry->slot ? swz_plt_name(slots, entry->slot,
+						      &key.address)
+				       : NULL;
+
+	if (key.address && symbols->count)
+		found = bsearch(&key, symbols->symbols, symbols->count,
+				sizeof(*found), compare_addresses);
+	if (found)
+		name = found->name;
+	if (name && *name)
+		return swz_print("%s" SWZ_PLT_SUFFIX, name);
+	if (key.address)
+		return swz_print("*ABS*+0x%" PRIx64 SWZ_PLT_SUFFIX,
+				 key.address);
+	return swz_duplicate(section);
+}
+
+/* Adds a symbol for each entry of the PLT, of which at most the linker has made
+ * one ("strcmp$plt", mold). Those that there are have been sorted. */
+static void add_plt(struct swz_symbols *symbols)
+{
+	size_t size, symbol_capacity = symbols->count, name_capacity = 0;
+	GElf_Addr bias;
+	Elf *file = dwfl_module_getelf(symbols->module, &bias);
+	const void *bytes = file ? elf_rawfile(file, &size) : NULL;
+	size_t sorted = symbols->count, count = sorted;
+	struct swz_plt_names slots;
+	struct swz_plt_entry entry;
+	struct swz_plt plt;
+	struct swz_elf elf;
+
+	if (!bytes ||
+	    swz_elf_open(&elf, (struct swz_bytes){bytes, size}) != SWZ_OK)
+		return;
+	swz_plt_names_open(&slots, &elf);
+	swz_plt_begin(&plt, &elf);
+	while (swz_plt_next(&plt, &entry)) {
+		const char *section = (const char *)elf.section_names.data +
+				      plt.section->sh_name;
+		char *name = name_of_entry(symbols, &slots, &entry, section);
+
+		swz_grow(&symbols->plt_names, &name_capacity,
+			 symbols->plt_name_count, sizeof(*symbols->plt_names));
+		symbols->plt_names[symbols->plt_name_count++] = name;
+		swz_grow(&symbols->symbols, &symbol_capacity, count,
+			 sizeof(*symbols->symbols));
+		symbols->symbols[count++] = (struct symbol){
+			.address = entry.start,
+			.size = entry.end - entry.start,
+			.name = name,
+			.rank = -1};
+	}
+	symbols->count = count;
+	if (count > sorted)
+		qsort(symbols->symbols, count, sizeof(struct symbol),
+		      compare_symbols);
+}
+
 static void load_symbols(struct swz_symbols *symbols)
 {
 	int total = dwfl_module_getsymtab(symbols->module);
@@ -483,8 +579,8 @@ static void load_symbols(struct swz_symbols *symbols)
 	size_t i;
 	int at;
 
-	if (total <= 0)
-		return;
+	if (total < 0)
+		total = 0;
 	symbols->symbols = swz_allocate((size_t)total, sizeof(struct symbol));
 	for (at = 0; at < total; at++) {
 		struct symbol *symbol = &symbols->symbols[symbols->count];
@@ -517,6 +613,7 @@ static void load_symbols(struct swz_symbols *symbols)
 	if (symbols->count > 1)
 		qsort(symbols->symbols, symbols->count, sizeof(struct symbol),
 		      compare_symbols);
+	add_plt(symbols);
 	symbols->names = swz_allocate(symbols->count, sizeof(*symbols->names));
 	symbols->name_count = symbols->count;
 	for (i = 0; i < symbols->count; i++) {
@@ -567,6 +664,9 @@ void swz_symbols_close(struct swz_symbols *symbols)
 	swz_debug_info_close(symbols->debug_info);
 	free(symbols->symbols);
 	free(symbols->by_name);
+	for (size_t i = 0; i < symbols->plt_name_count; i++)
+		free(symbols->plt_names[i]);
+	free(symbols->plt_names);
 	free(symbols->names);
 	end_dwfl(symbols);
 	free(symbols);
@@ -743,7 +843,7 @@ char *swz_symbol_without_version(const char *name)
 	char *copy = swz_duplicate(name);
 	char *at = strchr(copy, '@');
 
-	if (at && at != copy)
+	if (at && at != copy && !is_plt(name))
 		*at = '\0';
 	return copy;
 }
