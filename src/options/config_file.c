@@ -36,8 +36,12 @@ void swz_settings_add(struct swz_settings *s, const struct swz_rule *rule)
 {
 	if (rule->show)
 		s->show = rule->show;
-	if (rule->list_args)
+	if (rule->list_args) {
 		s->list_args = rule->list_args;
+		s->listed = rule->argument_count ? rule : NULL;
+	}
+	if (rule->watch_count)
+		s->watched = rule;
 	if (rule->is_errno)
 		s->is_errno = rule->is_errno;
 	if (rule->dump_this) {
@@ -421,8 +425,8 @@ bool swz_condition_holds_text(const struct swz_condition *c, const char *text,
 
 static const char *kind_at(size_t index)
 {
-	static const char *const words[] = {"func", "class", "file", "module",
-					    "printer"};
+	static const char *const words[] = {"func",   "class",   "file",
+					    "module", "printer", "type"};
 
 	return index < SWZ_RULE_KINDS ? words[index] : NULL;
 }
@@ -495,6 +499,75 @@ static void set_dump_this(struct swz_config_reading *r, char *value)
 	}
 }
 
+/* Adds a text to a list of them. */
+static void add_text(struct swz_config_reading *r, char ***to, size_t *count,
+		     const char *text)
+{
+	char **more = realloc(*to, (*count + 1) * sizeof(*more));
+
+	if (!more) {
+		config_fail(r, "no memory");
+		return;
+	}
+	*to = more;
+	more[*count] = config_copy(r, text, strlen(text));
+	*count += !r->failed;
+}
+
+/* "n", "req.uri", "ctx->request->uri", "*n". */
+static bool is_path(const char *text)
+{
+	text += *text == '*';
+	for (;;) {
+		size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz"
+					     "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					     "0123456789_");
+
+		if (!length)
+			return false;
+		text += length;
+		if (!*text)
+			return true;
+		if (*text == '.')
+			text++;
+		else if (text[0] == '-' && text[1] == '>')
+			text += 2;
+		else
+			return false;
+	}
+}
+
+static void add_paths(struct swz_config_reading *r, char ***to, size_t *count,
+		      char *value)
+{
+	while (value && !r->failed) {
+		char *path = config_next_part(&value);
+
+		if (!is_path(path))
+			config_fail(r,
+				    "'%.100s' is no argument, nor a field of "
+				    "one, as in n, req.uri, ctx->depth",
+				    path);
+		else if (*count == SWZ_CONFIG_MOST_ITEMS)
+			config_fail(r, "more than %u arguments",
+				    SWZ_CONFIG_MOST_ITEMS);
+		else
+			add_text(r, to, count, path);
+	}
+}
+
+/* yes, no, or which arguments. */
+static void set_list_args(struct swz_config_reading *r, char *value)
+{
+	struct swz_rule *rule = r->rule;
+
+	rule->list_args = SWZ_YES;
+	if (swz_word_is(yes_at, value, strlen(value)) >= 0)
+		set_choice(r, &rule->list_args, value, yes_at);
+	else
+		add_paths(r, &rule->arguments, &rule->argument_count, value);
+}
+
 /* yes, no, or the name of the argument that has the text. */
 static void set_prints(struct swz_config_reading *r, const char *value)
 {
@@ -547,6 +620,83 @@ static void set_colour(struct swz_config_reading *r, const char *value)
 		config_set_text(r, &r->rule->colour, value);
 }
 
+/* NAME:VALUE, the path of a C header, or a pattern of names in it. */
+static void add_names(struct swz_config_reading *r, char *item)
+{
+	struct swz_rule *rule = r->rule;
+	char *colon = strchr(item, ':'), *name;
+	int64_t value;
+
+	if (!*item) {
+		config_fail(r, "a name is missing between two commas");
+		return;
+	}
+	if (!colon && strpbrk(item, "./")) {
+		add_text(r, &rule->name_files, &rule->name_file_count, item);
+		return;
+	}
+	if (!colon) {
+		add_text(r, &rule->name_patterns, &rule->name_pattern_count,
+			 item);
+		return;
+	}
+	*colon = '\0';
+	name = config_strip(item);
+	if (!*name || !swz_value_expression(&rule->names, colon + 1,
+					    strlen(colon + 1), &value))
+		config_fail(r,
+			    "'%.100s:%.100s' is not NAME:NUMBER, nor a C "
+			    "header's path",
+			    name, colon + 1);
+	else if (!swz_value_names_add(&rule->names, name, strlen(name), value))
+		config_fail(r, "no memory");
+}
+
+static void set_names(struct swz_config_reading *r, char *value)
+{
+	r->rule->names_line = r->line;
+	while (value && !r->failed)
+		add_names(r, config_next_part(&value));
+}
+
+static const char *base_at(size_t index)
+{
+	static const char *const words[] = {"decimal", "hex", "octal"};
+
+	return index < 3 ? words[index] : NULL;
+}
+
+static void set_base(struct swz_config_reading *r, const char *value)
+{
+	static const unsigned bases[] = {10, 16, 8};
+	int found = swz_word_is(base_at, value, strlen(value));
+
+	if (found < 0)
+		config_fail_word(r, "base", value, base_at);
+	else
+		r->rule->base = bases[found];
+}
+
+/* Of a type: no, or ">= 0x80000000", of the value itself. */
+static void set_exceptional_value(struct swz_config_reading *r, char *value)
+{
+	size_t length = strspn(value, "=!<>~");
+	char *text;
+
+	if (strcmp(value, "no") == 0) {
+		r->rule->never_exceptional = true;
+		return;
+	}
+	if (asprintf(&text, "retval,%.*s,%s", (int)length, value,
+		     value + length) < 0) {
+		config_fail(r, "no memory");
+		return;
+	}
+	config_add_condition(r, &r->rule->exceptional,
+			     &r->rule->exceptional_count, text);
+	free(text);
+}
+
 enum key {
 	KEY_SHOW,
 	KEY_ONLY_SHOW_IF,
@@ -559,17 +709,22 @@ enum key {
 	KEY_DEPTH,
 	KEY_ERRNO,
 	KEY_PRINTS,
+	KEY_WATCH,
 	KEY_TEXT, /* and those behind it are of printers */
 	KEY_LENGTH,
 	KEY_SIZE,
 	KEY_POINTER,
+	KEY_NAMES, /* and those behind it are of types */
+	KEY_BASE,
+	KEY_TYPE_EXCEPTIONAL,
 	KEYS
 };
 
 static const char *const keys[] = {
-	"show",   "only_show_if", "list_args",   "prefix", "band",
-	"colour", "dump_this",    "exceptional", "depth",  "errno",
-	"prints", "text",         "length",      "size",   "pointer"};
+	"show",    "only_show_if", "list_args",   "prefix",     "band",
+	"colour",  "dump_this",    "exceptional", "depth",      "errno",
+	"prints",  "watch",        "text",        "length",     "size",
+	"pointer", "names",        "base",        "exceptional"};
 
 static const char *key_of_call_at(size_t index)
 {
@@ -578,7 +733,12 @@ static const char *key_of_call_at(size_t index)
 
 static const char *key_of_printer_at(size_t index)
 {
-	return index < KEYS - KEY_TEXT ? keys[KEY_TEXT + index] : NULL;
+	return index < KEY_NAMES - KEY_TEXT ? keys[KEY_TEXT + index] : NULL;
+}
+
+static const char *key_of_type_at(size_t index)
+{
+	return index < KEYS - KEY_NAMES ? keys[KEY_NAMES + index] : NULL;
 }
 
 static void set_key(struct swz_config_reading *r, enum key key, char *value)
@@ -594,7 +754,7 @@ static void set_key(struct swz_config_reading *r, enum key key, char *value)
 				     &rule->condition_count, value);
 		break;
 	case KEY_LIST_ARGS:
-		set_choice(r, &rule->list_args, value, yes_at);
+		set_list_args(r, value);
 		break;
 	case KEY_PREFIX:
 		if (*value == '"' && !config_unquote(value))
@@ -622,6 +782,9 @@ static void set_key(struct swz_config_reading *r, enum key key, char *value)
 	case KEY_PRINTS:
 		set_prints(r, value);
 		break;
+	case KEY_WATCH:
+		add_paths(r, &rule->watches, &rule->watch_count, value);
+		break;
 	case KEY_TEXT:
 		config_set_text(r, &rule->text, value);
 		break;
@@ -634,6 +797,15 @@ static void set_key(struct swz_config_reading *r, enum key key, char *value)
 	case KEY_POINTER:
 		config_set_text(r, &rule->pointer, value);
 		break;
+	case KEY_NAMES:
+		set_names(r, value);
+		break;
+	case KEY_BASE:
+		set_base(r, value);
+		break;
+	case KEY_TYPE_EXCEPTIONAL:
+		set_exceptional_value(r, value);
+		break;
 	case KEYS:
 		break;
 	}
@@ -641,11 +813,23 @@ static void set_key(struct swz_config_reading *r, enum key key, char *value)
 
 /* ------------------------------------------------------------------- lines */
 
+/* The keys that a section may have, and the first of them. */
+static swz_word_at *keys_of(const struct swz_rule *rule, enum key *first)
+{
+	*first = rule->kind == SWZ_RULE_PRINTER ? KEY_TEXT
+		 : rule->kind == SWZ_RULE_TYPE  ? KEY_NAMES
+						: KEY_SHOW;
+	return rule->kind == SWZ_RULE_PRINTER ? key_of_printer_at
+	       : rule->kind == SWZ_RULE_TYPE  ? key_of_type_at
+					      : key_of_call_at;
+}
+
 static void read_key(struct swz_config_reading *r, char *line)
 {
 	char *equals = strchr(line, '='), *value;
 	const char *key;
-	bool printer;
+	swz_word_at *at;
+	enum key first;
 	int found;
 
 	if (!equals) {
@@ -662,20 +846,17 @@ static void read_key(struct swz_config_reading *r, char *line)
 	}
 	if (strcmp(key, "color") == 0)
 		key = "colour";
-	printer = r->rule->kind == SWZ_RULE_PRINTER;
-	found = swz_word_is(printer ? key_of_printer_at : key_of_call_at, key,
-			    strlen(key));
+	at = keys_of(r->rule, &first);
+	found = swz_word_is(at, key, strlen(key));
 	if (found < 0) {
-		config_fail_word(r, "key", key,
-				 printer ? key_of_printer_at : key_of_call_at);
+		config_fail_word(r, "key", key, at);
 		return;
 	}
-	r->key = printer ? keys[KEY_TEXT + found] : keys[found];
+	r->key = keys[(int)first + found];
 	if (!*value)
 		config_fail(r, "a value is missing");
 	else
-		set_key(r, (enum key)(printer ? KEY_TEXT + found : found),
-			value);
+		set_key(r, (enum key)((int)first + found), value);
 	r->key = NULL;
 }
 
@@ -711,7 +892,7 @@ static void read_section(struct swz_config_reading *r, char *line)
 	if (!at) {
 		config_fail(r,
 			    "a section is [KIND@PATTERN]: func, class, file, "
-			    "module or printer, @, and a pattern");
+			    "module, printer or type, @, and a pattern");
 		return;
 	}
 	*at = '\0';
@@ -794,28 +975,109 @@ bool swz_config_file_add(struct swz_config_file *config, const char *name,
 
 #define MOST_BYTES (1u << 20)
 
-/* Returns 0, or an errno; -1: it has said what is wrong. */
-static int read_file(struct swz_config_file *config, const char *path,
-		     char *problem)
+/* All of a file, to be freed; 0, or an errno. */
+static int read_text(const char *path, char **text, size_t *size)
 {
 	FILE *stream = fopen(path, "r");
-	char *text;
-	size_t size;
 	int error;
 
 	if (!stream)
 		return errno;
-	text = malloc(MOST_BYTES + 1);
-	if (!text) {
+	*text = malloc(MOST_BYTES + 1);
+	if (!*text) {
 		fclose(stream);
 		return ENOMEM;
 	}
-	size = fread(text, 1, MOST_BYTES + 1, stream);
-	error = ferror(stream) ? errno : size > MOST_BYTES ? EFBIG : 0;
+	*size = fread(*text, 1, MOST_BYTES + 1, stream);
+	error = ferror(stream) ? errno : *size > MOST_BYTES ? EFBIG : 0;
 	fclose(stream);
-	if (!error && !swz_config_file_add(config, path, text, size, problem))
+	if (error)
+		free(*text);
+	return error;
+}
+
+static bool is_wanted_name(const struct swz_rule *rule, const char *name)
+{
+	for (size_t i = 0; i < rule->name_pattern_count; i++)
+		if (fnmatch(rule->name_patterns[i], name, 0) == 0)
+			return true;
+	return !rule->name_pattern_count;
+}
+
+/* Adds the names of a C header. Returns 0 or an errno. */
+static int add_header(struct swz_rule *rule, const char *path)
+{
+	struct swz_value_names all = {0};
+	char *text;
+	size_t size;
+	int error = read_text(path, &text, &size);
+
+	if (error)
+		return error;
+	if (!swz_value_names_read(&all, text, size))
+		error = ENOMEM;
+	for (size_t i = 0; !error && i < all.count; i++)
+		if (is_wanted_name(rule, all.items[i].name) &&
+		    !swz_value_names_add(&rule->names, all.items[i].name,
+					 strlen(all.items[i].name),
+					 all.items[i].value))
+			error = ENOMEM;
+	swz_value_names_free(&all);
+	free(text);
+	return error;
+}
+
+/* The headers that a rule of the file PATH names lie beside that file, unless
+ * they begin with a slash. False: PROBLEM says what is wrong. */
+static bool add_headers(struct swz_rule *rule, const char *path, char *problem)
+{
+	const char *slash = strrchr(path, '/');
+	int length = slash ? (int)(slash - path) + 1 : 0;
+
+	for (size_t i = 0; i < rule->name_file_count; i++) {
+		const char *name = rule->name_files[i];
+		size_t before = rule->names.count;
+		char *whole;
+		int error;
+
+		if (asprintf(&whole, "%.*s%s", *name == '/' ? 0 : length, path,
+			     name) < 0)
+			whole = NULL;
+		error = whole ? add_header(rule, whole) : ENOMEM;
+		if (!error && rule->names.count == before)
+			snprintf(problem, SWZ_CONFIG_PROBLEM_BYTES,
+				 "%s:%u: names: nothing in %.300s is a name of "
+				 "a number%s",
+				 path, rule->names_line, whole,
+				 rule->name_pattern_count ? " that matches"
+							  : "");
+		else if (error)
+			snprintf(problem, SWZ_CONFIG_PROBLEM_BYTES,
+				 "%s:%u: names: %.300s: %s", path,
+				 rule->names_line, name, strerror(error));
+		free(whole);
+		if (error || rule->names.count == before)
+			return false;
+	}
+	return true;
+}
+
+/* Returns 0, or an errno; -1: it has said what is wrong. */
+static int read_file(struct swz_config_file *config, const char *path,
+		     char *problem)
+{
+	size_t first = config->count, size;
+	char *text;
+	int error = read_text(path, &text, &size);
+
+	if (error)
+		return error;
+	if (!swz_config_file_add(config, path, text, size, problem))
 		error = -1;
 	free(text);
+	for (size_t i = first; !error && i < config->count; i++)
+		if (!add_headers(&config->rules[i], path, problem))
+			error = -1;
 	return error;
 }
 
@@ -881,6 +1143,19 @@ void swz_config_file_free(struct swz_config_file *config)
 		for (size_t f = 0; f < rule->field_count; f++)
 			free(rule->fields[f]);
 		free(rule->fields);
+		for (size_t f = 0; f < rule->argument_count; f++)
+			free(rule->arguments[f]);
+		free(rule->arguments);
+		for (size_t f = 0; f < rule->watch_count; f++)
+			free(rule->watches[f]);
+		free(rule->watches);
+		for (size_t f = 0; f < rule->name_file_count; f++)
+			free(rule->name_files[f]);
+		free(rule->name_files);
+		for (size_t f = 0; f < rule->name_pattern_count; f++)
+			free(rule->name_patterns[f]);
+		free(rule->name_patterns);
+		swz_value_names_free(&rule->names);
 		free(rule->pattern);
 		free(rule->printed);
 		free(rule->prefix);
@@ -909,9 +1184,11 @@ char *swz_rule_functions(const struct swz_rule *rule)
 
 bool swz_rule_needs_values(const struct swz_rule *rule)
 {
+	if (rule->kind == SWZ_RULE_TYPE)
+		return false;
 	if (rule->list_args == SWZ_YES || rule->dump_this == SWZ_YES ||
 	    rule->is_errno == SWZ_YES || rule->prints == SWZ_YES ||
-	    rule->exceptional_count)
+	    rule->exceptional_count || rule->watch_count)
 		return true;
 	for (size_t i = 0; i < rule->condition_count; i++)
 		if (rule->conditions[i].kind != SWZ_IF_BACKTRACE)

@@ -20,12 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "options/value_names.h"
+
 enum swz_rule_kind {
 	SWZ_RULE_FUNCTION,
 	SWZ_RULE_CLASS,
 	SWZ_RULE_FILE,
 	SWZ_RULE_MODULE,
-	SWZ_RULE_PRINTER, /* of a type */
+	SWZ_RULE_PRINTER, /* of a type: what objects have in them */
+	SWZ_RULE_TYPE,    /* of a type: what numbers stand for */
 	SWZ_RULE_KINDS
 };
 
@@ -78,6 +81,11 @@ struct swz_rule {
 	char *printed; /* of prints: which argument; NULL: the first text */
 	char **fields; /* of dump_this; NULL: all */
 	size_t field_count;
+	/* Arguments and fields of them: "n", "req.uri", "ctx->depth". */
+	char **arguments; /* of list_args; NULL: all */
+	size_t argument_count;
+	char **watches; /* of watch */
+	size_t watch_count;
 	struct swz_condition *conditions; /* of only_show_if: all must hold */
 	size_t condition_count;
 	struct swz_condition *exceptional; /* of a result: any must hold */
@@ -88,6 +96,14 @@ struct swz_rule {
 	uint32_t depth; /* 0: unset */
 	/* of a printer: fields, "a" or "a.b", or NULL */
 	char *text, *length, *size, *pointer;
+	/* of a type; `exceptional` above, too */
+	struct swz_value_names names;
+	char **name_files; /* C headers with more of them ... */
+	size_t name_file_count;
+	char **name_patterns; /* ... of which those that match; none: all */
+	size_t name_pattern_count;
+	unsigned names_line;
+	unsigned base; /* 8, 10, 16; 0: unset */
 };
 
 struct swz_config_file {
@@ -137,6 +153,8 @@ struct swz_settings {
 	const char *printed; /* which argument has the text; NULL: the first
 			      * that is one */
 	const struct swz_rule *fields; /* of dump_this; NULL: all */
+	const struct swz_rule *listed; /* list_args: its arguments; NULL: all */
+	const struct swz_rule *watched; /* its watches; NULL: none */
 	const char *prefix, *band, *colour;
 	uint32_t depth;
 	bool never_exceptional;

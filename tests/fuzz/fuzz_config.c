@@ -36,6 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char problem[SWZ_CONFIG_PROBLEM_BYTES] = "";
 	struct swz_config_file config = {0};
+	struct swz_value_names names = {0};
+
+	(void)swz_value_names_read(&names, (const char *)data, size);
+	swz_value_names_free(&names);
 
 	if (swz_config_file_add(&config, "name", (const char *)data, size,
 				problem))

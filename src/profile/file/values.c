@@ -88,6 +88,7 @@ static void free_set(struct swz_signature_set *set)
 	free(set->types);
 	free(set->members);
 	free(set->text);
+	free(set->rules);
 	free(set);
 }
 

@@ -18,7 +18,15 @@ struct swz_scan;
 struct swz_value_reader;
 
 struct swz_profile;
+struct swz_rule;
 struct swz_scan;
+
+/* What the configuration says of a type. */
+struct swz_type_rule {
+	const struct swz_rule *rule; /* NULL: nothing */
+	uint8_t kind; /* enum swz_type_kind, as it was recorded */
+};
+
 /* A chunk of signatures. */
 struct swz_signature_set {
 	struct swz_value_part *parts;
@@ -26,6 +34,7 @@ struct swz_signature_set {
 	struct swz_value_member *members;
 	char *text;
 	uint32_t part_count, type_count, member_count, text_bytes;
+	struct swz_type_rule *rules; /* of each type; NULL: there are none */
 };
 
 struct swz_profile_signature {

@@ -324,6 +324,7 @@ static void on_stack(struct swz_placing *p, struct swz_value_part part,
 		swz_place_scalar(p, part, type, true);
 	else
 		swz_place_part(p, part);
+	swz_place_value_texts(p, &part, 1, type);
 	p->stack += (int32_t)((size + 7) & ~(uint64_t)7);
 }
 
@@ -331,20 +332,30 @@ bool swz_c_argument(struct swz_placing *p, Dwarf_Die *argument)
 {
 	enum swz_abi_class halves[2] = {SWZ_ABI_NONE, SWZ_ABI_NONE};
 	unsigned integers = 0, vectors = 0, i;
-	struct swz_value_part part = {0};
-	Dwarf_Die type;
+	struct swz_value_part part = {0}, halves_of[2];
+	bool dumped;
+	size_t first;
+	Dwarf_Die type, named;
 	uint64_t size;
 
 	if (swz_die_is_named(argument, "__in_chrg"))
 		return true; /* gcc's destructors are not given it */
 	if (swz_die_is_named(argument, "__vtt_parm"))
 		return false; /* nor all of those with virtual bases this */
-	if (!swz_die_type(argument, &type) || !swz_die_peel(&type))
+	if (!swz_die_type(argument, &type))
+		return false;
+	named = type;
+	if (!swz_die_peel(&type))
 		return false;
 	size = swz_die_size(&type);
+	dumped = swz_is_dumped(p, dwarf_diename(argument)) &&
+		 dwarf_tag(&type) == DW_TAG_pointer_type;
+	p->is_this = dumped || (!p->value &&
+				swz_die_number(argument, DW_AT_artificial, 0));
+	dumped |= p->is_this && p->wish && p->wish->object && !p->dumped;
 	part.value = (uint16_t)p->value++;
 	part.name = swz_signature_add_text(p->b, dwarf_diename(argument));
-	part.type = swz_value_type_add(p->b, &type, 0);
+	part.type = swz_value_type_named(p->b, &named, 0);
 	if (p->either && !swz_rust_is_plain(&type))
 		return false;
 	if (swz_abi_by_address(&type)) {
@@ -397,12 +408,13 @@ bool swz_c_argument(struct swz_placing *p, Dwarf_Die *argument)
 		part.place = (uint8_t)p->integers++;
 		part.bytes = (uint16_t)size;
 		swz_place_scalar(p, part, &type, true);
-		if (p->wish && p->wish->object && part.value == 0 &&
-		    dwarf_tag(&type) == DW_TAG_pointer_type &&
-		    swz_die_number(argument, DW_AT_artificial, 0))
-			swz_place_dumped(p, part, &type);
+		swz_place_value_texts(p, &part, 1, &type);
+		if (dumped && dwarf_tag(&type) == DW_TAG_pointer_type)
+			(void)swz_place_dumped(p, part, &type,
+					       dwarf_diename(argument));
 		return true;
 	}
+	first = p->b->part_count;
 	for (i = 0; i < 2 && UINT64_C(8) * i < size; i++) {
 		uint64_t left = size - UINT64_C(8) * i;
 
@@ -419,6 +431,9 @@ bool swz_c_argument(struct swz_placing *p, Dwarf_Die *argument)
 					       : p->integers++);
 		swz_place_part(p, part);
 	}
+	for (i = 0; i < 2 && first + i < p->b->part_count; i++)
+		halves_of[i] = p->b->parts[first + i];
+	swz_place_value_texts(p, halves_of, i, &type);
 	return true;
 }
 
@@ -434,9 +449,11 @@ void swz_c_result(struct swz_placing *p, Dwarf_Die *type, bool by_address,
 		  enum swz_abi_class halves[2])
 {
 	struct swz_value_part part = {
-		.type = swz_value_type_add(p->b, type, 0)};
+		.type = swz_value_type_named(p->b, p->result, 0)};
 	uint64_t size = swz_die_size(type);
 	unsigned integers = 0, vectors = 0, i;
+	struct swz_value_part halves_of[2];
+	size_t first = p->b->part_count;
 
 	part.name = swz_signature_add_text(p->b, "result");
 	if (by_address) {
@@ -475,6 +492,11 @@ void swz_c_result(struct swz_placing *p, Dwarf_Die *type, bool by_address,
 			swz_place_part(p, part);
 		}
 	}
+	if (by_address || part.kind != SWZ_PART_PLAIN)
+		return;
+	for (i = 0; i < 2 && first + i < p->b->part_count; i++)
+		halves_of[i] = p->b->parts[first + i];
+	swz_place_value_texts(p, halves_of, i, type);
 }
 
 /* --- Fortran ------------------------------------------------------------- */

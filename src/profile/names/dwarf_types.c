@@ -473,11 +473,15 @@ static void collect_fields(struct swz_signature_builder *b,
 						 DW_AT_data_member_location, 0),
 				depth);
 		} else {
+			Dwarf_Die named;
+
 			*m = swz_member_place(&child, &member);
 			m->offset += (int64_t)offset;
 			m->name = swz_signature_add_text(b,
 							 dwarf_diename(&child));
-			m->type = swz_value_type_add(b, &member, depth + 1);
+			if (!swz_die_type(&child, &named))
+				named = member;
+			m->type = swz_value_type_named(b, &named, depth + 1);
 			fields->count++;
 		}
 	} while (dwarf_siblingof(&child, &child) == 0);
@@ -646,6 +650,8 @@ uint32_t swz_value_type_add(struct swz_signature_builder *b, Dwarf_Die *of,
 		made = swz_value_type_new(b, key_of(&type), SWZ_TYPE_ENUM,
 					  swz_die_size(&type));
 		add_enumerators(b, made, &type);
+		inner = swz_signature_add_text(b, dwarf_diename(&type));
+		b->types[made].name = inner;
 		return made;
 	case DW_TAG_pointer_type:
 		return add_pointer(b, &type);
@@ -669,4 +675,49 @@ uint32_t swz_value_type_add(struct swz_signature_builder *b, Dwarf_Die *of,
 		return swz_value_type_new(b, key_of(&type), SWZ_TYPE_OPAQUE,
 					  swz_die_size(&type));
 	}
+}
+
+/* The outermost typedef; false: there is none. */
+static bool find_typedef(Dwarf_Die *of, Dwarf_Die *found)
+{
+	unsigned i;
+
+	*found = *of;
+	for (i = 0; i < MOST_DEPTH; i++) {
+		int tag = dwarf_tag(found);
+
+		if (tag == DW_TAG_typedef)
+			return dwarf_diename(found) != NULL;
+		if ((tag != DW_TAG_const_type && tag != DW_TAG_volatile_type) ||
+		    !swz_die_type(found, found))
+			return false;
+	}
+	return false;
+}
+
+static bool is_number(enum swz_type_kind kind)
+{
+	return kind == SWZ_TYPE_SIGNED || kind == SWZ_TYPE_UNSIGNED ||
+	       kind == SWZ_TYPE_ENUM || kind == SWZ_TYPE_POINTER;
+}
+
+uint32_t swz_value_type_named(struct swz_signature_builder *b, Dwarf_Die *of,
+			      unsigned depth)
+{
+	uint32_t plain = swz_value_type_add(b, of, depth), made, name, i;
+	struct swz_value_type type = b->types[plain];
+	Dwarf_Die naming;
+
+	if (!is_number((enum swz_type_kind)type.kind) ||
+	    !find_typedef(of, &naming))
+		return plain;
+	for (i = 0; i < b->type_count; i++)
+		if (b->type_keys[i] == key_of(&naming))
+			return i;
+	made = swz_value_type_new(b, key_of(&naming),
+				  (enum swz_type_kind)type.kind, type.bytes);
+	name = swz_signature_add_text(b, dwarf_diename(&naming));
+	type.name = name;
+	b->types[made] = type;
+	return made;
 }

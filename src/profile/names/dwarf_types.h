@@ -82,6 +82,11 @@ bool swz_smart_pointer(Dwarf_Die *type, uint64_t *offset);
 uint32_t swz_value_type_add(struct swz_signature_builder *b, Dwarf_Die *of,
 			    unsigned depth);
 
+/* The same of a type that is not peeled: a number that a typedef names has a
+ * type of that name, so that the configuration can say what it stands for. */
+uint32_t swz_value_type_named(struct swz_signature_builder *b, Dwarf_Die *of,
+			      unsigned depth);
+
 /* One without members; OFFSET: of its entry, 0: it is found by nobody. */
 uint32_t swz_value_type_new(struct swz_signature_builder *b, uint64_t key,
 			    enum swz_type_kind kind, uint64_t bytes);

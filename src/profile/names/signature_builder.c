@@ -103,6 +103,7 @@ static bool add_arguments(struct convention *c, struct swz_placing *p,
 			  Dwarf_Die *function, Dwarf_Die *declared)
 {
 	struct swz_signature_builder *b = p->b;
+	struct swz_placed since;
 	bool known = true;
 	Dwarf_Die child;
 	size_t before;
@@ -113,11 +114,14 @@ static bool add_arguments(struct convention *c, struct swz_placing *p,
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
 		before = b->part_count;
+		since = (struct swz_placed){before, p->kept, p->return_count};
 		known = before - p->first < MOST_PARTS &&
 			add_argument(c, p, function, &child);
 		if (swz_entry_differs(function, &child, b->parts + before,
 				      b->part_count - before))
 			return false;
+		if (known && p->wish)
+			swz_place_chosen(p, &child, &since);
 	} while (known && dwarf_siblingof(&child, &child) == 0);
 	if (c->fortran)
 		swz_fortran_end(p);
@@ -143,7 +147,7 @@ bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 	struct swz_placing p = {.b = b, .first = b->part_count, .wish = wish};
 	struct swz_signature signature = {.function = (uint32_t)address,
 					  .first = (uint32_t)b->part_count};
-	Dwarf_Die declared = *function, type, *result = NULL;
+	Dwarf_Die declared = *function, type, named, *result = NULL;
 	struct convention c = {0};
 	Dwarf_Attribute origin;
 
@@ -154,9 +158,12 @@ bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 	if (swz_die_number(&declared, DW_AT_calling_convention, 0) ==
 	    DW_CC_nocall)
 		return false;
-	if (swz_die_type(&declared, &type) && swz_die_peel(&type) &&
-	    swz_die_size(&type))
-		result = &type;
+	if (swz_die_type(&declared, &type)) {
+		named = type;
+		p.result = &named;
+		if (swz_die_peel(&type) && swz_die_size(&type))
+			result = &type;
+	}
 	p.function = dwarf_diename(&declared);
 	if (!begin(&c, &p, function, result))
 		return false;

@@ -32,11 +32,17 @@ struct swz_signature_builder {
 
 void swz_signature_builder_free(struct swz_signature_builder *builder);
 
-/* What is recorded besides: of methods, the object. */
+/* What is recorded besides, or alone. */
 struct swz_signature_wish {
-	bool object;
+	bool object; /* of methods the object; of others the argument that a
+		      * field begins with */
 	char *const *fields; /* of these alone, if there are any */
 	size_t field_count;
+	/* Of these arguments and fields alone, if there are any. */
+	const char *const *arguments;
+	size_t argument_count;
+	char *const *more; /* and of these besides */
+	size_t more_count;
 };
 
 /* Adds the signature of a function at an ELF address; FUNCTION is its entry.

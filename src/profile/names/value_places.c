@@ -129,9 +129,19 @@ void swz_place_part(struct swz_placing *p, struct swz_value_part part)
 	b->parts[b->part_count++] = part;
 }
 
-/* Places what is recorded of an object that PART leads to. */
-static void fill(struct swz_placing *p, struct swz_value_part *part,
-		 Dwarf_Die *type)
+/* Texts that fields of an object lead to, at which PART points: they are shown
+ * in place of addresses. RETURNED: they are of the return. */
+static void place_field_texts(struct swz_placing *p,
+			      const struct swz_value_part *part,
+			      Dwarf_Die *class, bool returned);
+
+/* Containers and streams of the C++ library: of what is in them nothing tells
+ * users anything. */
+static bool is_opaque(const struct swz_placing *p, Dwarf_Die *type,
+		      uint32_t shown);
+
+void swz_place_fill(struct swz_placing *p, struct swz_value_part *part,
+		    Dwarf_Die *type)
 {
 	const struct swz_rule *printer = printer_of(p->b, type);
 	bool fixed = part->place == SWZ_PLACE_STACK && !part->through;
@@ -163,8 +173,7 @@ static void fill(struct swz_placing *p, struct swz_value_part *part,
 	}
 }
 
-/* So that PART, which its place leads to, can be read at the return. */
-static void keep(struct swz_placing *p, struct swz_value_part part)
+void swz_place_kept(struct swz_placing *p, struct swz_value_part part)
 {
 	struct swz_value_part place = part;
 
@@ -189,7 +198,7 @@ static void add_pointed(struct swz_placing *p, struct swz_value_part part)
 	if (part.kind == SWZ_PART_PLAIN)
 		part.kind = SWZ_PART_MEMORY;
 	swz_place_part(p, part);
-	keep(p, part);
+	swz_place_kept(p, part);
 }
 
 void swz_place_written(struct swz_placing *p, struct swz_value_part part,
@@ -199,7 +208,7 @@ void swz_place_written(struct swz_placing *p, struct swz_value_part part,
 		return;
 	part.kind = SWZ_PART_MEMORY;
 	part.bytes = (uint16_t)swz_die_size(type);
-	keep(p, part);
+	swz_place_kept(p, part);
 }
 
 static void place_pointee(struct swz_placing *p, struct swz_value_part part,
@@ -215,7 +224,7 @@ static void place_pointee(struct swz_placing *p, struct swz_value_part part,
 		return;
 	part.through = (uint16_t)(offset + 1);
 	part.type = swz_value_type_add(p->b, &to, 0);
-	fill(p, &part, &to);
+	swz_place_fill(p, &part, &to);
 	if (part.kind == SWZ_PART_MEMORY && !part.bytes)
 		return;
 	if (entered) {
@@ -232,9 +241,11 @@ void swz_place_object(struct swz_placing *p, struct swz_value_part part,
 {
 	struct swz_value_part object = part;
 
-	fill(p, &object, type);
+	swz_place_fill(p, &object, type);
 	if (object.kind != SWZ_PART_MEMORY || object.bytes)
 		swz_place_part(p, object);
+	if (object.kind == SWZ_PART_MEMORY && object.bytes)
+		place_field_texts(p, &object, type, false);
 	place_pointee(p, part, type, entered);
 }
 
@@ -252,22 +263,60 @@ static void add_printed(struct swz_placing *p, struct swz_value_part part,
 		add_pointed(p, part);
 }
 
+/* The return's part, too, of what the function may have written to. */
+static void keep_object(struct swz_placing *p, struct swz_value_part part,
+			Dwarf_Die *type)
+{
+	swz_place_kept(p, part);
+	part.place = (uint8_t)(SWZ_PLACE_KEPT + p->kept - 1);
+	if (part.kind == SWZ_PART_MEMORY)
+		place_field_texts(p, &part, type, true);
+}
+
+/* What a pointer to a struct leads to, one level of it. Names that begin with
+ * an underscore are those of the C library: FILE has no field for users. */
+static void add_struct(struct swz_placing *p, struct swz_value_part part,
+		       Dwarf_Die *to, bool constant)
+{
+	const char *name = dwarf_diename(to);
+
+	if (p->is_this || dwarf_tag(to) == DW_TAG_union_type ||
+	    !swz_die_size(to) || (name && *name == '_'))
+		return;
+	part.type = swz_value_type_add(p->b, to, 0);
+	if (is_opaque(p, to, part.type))
+		return;
+	swz_place_fill(p, &part, to);
+	if (part.kind == SWZ_PART_MEMORY && !part.bytes)
+		return;
+	part.pointed = 1;
+	swz_place_part(p, part);
+	if (part.kind == SWZ_PART_MEMORY)
+		place_field_texts(p, &part, to, false);
+	if (!constant && p->kept < SWZ_MOST_KEPT)
+		keep_object(p, part, to);
+}
+
 /* A number or a pointer that the function may write to. */
 static void keep_out(struct swz_placing *p, struct swz_value_part part,
 		     Dwarf_Die *pointer)
 {
-	Dwarf_Die to;
+	Dwarf_Die to, named;
 	bool constant;
 	int tag;
 
 	if (!swz_die_type(pointer, &to))
 		return;
+	named = to;
 	constant = swz_die_is_const(&to);
 	if (!swz_die_peel(&to))
 		return;
 	tag = dwarf_tag(&to);
 	if (swz_tag_is_class(tag)) {
-		add_printed(p, part, &to);
+		if (printer_of(p->b, &to))
+			add_printed(p, part, &to);
+		else
+			add_struct(p, part, &to, constant);
 		return;
 	}
 	if (constant)
@@ -279,21 +328,40 @@ static void keep_out(struct swz_placing *p, struct swz_value_part part,
 	    (tag == DW_TAG_base_type &&
 	     swz_value_base_kind(&to) == SWZ_TYPE_CHAR))
 		return;
-	part.type = swz_value_type_add(p->b, &to, 0);
+	part.type = swz_value_type_named(p->b, &named, 0);
 	part.bytes = (uint16_t)swz_die_size(&to);
 	add_pointed(p, part);
+}
+
+/* What a reference leads to, at the return: it may have been written to. */
+static void keep_referred(struct swz_placing *p, struct swz_value_part part,
+			  Dwarf_Die *to)
+{
+	if (p->kept == SWZ_MOST_KEPT || is_opaque(p, to, part.type) ||
+	    p->b->types[part.type].kind == SWZ_TYPE_SMART)
+		return;
+	swz_place_fill(p, &part, to);
+	if (part.kind != SWZ_PART_MEMORY || part.bytes)
+		keep_object(p, part, to);
 }
 
 void swz_place_scalar(struct swz_placing *p, struct swz_value_part part,
 		      Dwarf_Die *type, bool entered)
 {
-	Dwarf_Die to;
+	Dwarf_Die to, named;
 
-	if (swz_tag_is_reference(dwarf_tag(type)) && swz_die_type(type, &to) &&
-	    swz_die_peel(&to) && swz_die_size(&to)) {
-		part.type = swz_value_type_add(p->b, &to, 0);
-		swz_place_object(p, part, &to, entered);
-		return;
+	if (swz_tag_is_reference(dwarf_tag(type)) && swz_die_type(type, &to)) {
+		bool constant = swz_die_is_const(&to);
+
+		named = to;
+		if (swz_die_peel(&to) && swz_die_size(&to)) {
+			part.type = swz_value_type_named(p->b, &named, 0);
+			swz_place_object(p, part, &to, entered);
+			if (entered && !constant &&
+			    dwarf_tag(type) == DW_TAG_reference_type)
+				keep_referred(p, part, &to);
+			return;
+		}
 	}
 	if (p->b->types[part.type].kind == SWZ_TYPE_STRING &&
 	    dwarf_tag(type) == DW_TAG_pointer_type)
@@ -417,6 +485,13 @@ static void add_field_text(struct flattening *f, struct swz_value_part part,
 	f->texts[f->text_count++] = part;
 }
 
+static bool is_opaque(const struct swz_placing *p, Dwarf_Die *type,
+		      uint32_t shown)
+{
+	return p->b->types[shown].kind == SWZ_TYPE_STRUCT &&
+	       is_of_library(type) && !swz_die_is_named(type, "pair<");
+}
+
 /* How the field's text is read, if it has one. */
 static bool find_text(struct flattening *f, Dwarf_Die *type,
 		      struct swz_value_part *part)
@@ -442,6 +517,95 @@ static bool find_text(struct flattening *f, Dwarf_Die *type,
 	return dwarf_tag(type) == DW_TAG_pointer_type &&
 	       f->b->types[swz_value_type_add(f->b, type, 1)].kind ==
 		       SWZ_TYPE_STRING;
+}
+
+#define MOST_FIELD_TEXTS 4u /* of a struct: each costs a system call */
+
+/* Finds the texts that fields of a struct lead to, by their distance from its
+ * begin. */
+static void find_field_texts(struct flattening *f, Dwarf_Die *class)
+{
+	Dwarf_Die child, type;
+
+	if (dwarf_child(class, &child) != 0)
+		return;
+	do {
+		const char *name = dwarf_diename(&child);
+		struct swz_value_part text;
+		struct swz_value_member m;
+
+		if (dwarf_tag(&child) != DW_TAG_member || !name ||
+		    swz_die_number(&child, DW_AT_external, 0) ||
+		    !swz_die_type(&child, &type) || !swz_die_peel(&type))
+			continue;
+		m = swz_member_place(&child, &type);
+		if (m.bits || !find_text(f, &type, &text))
+			continue;
+		text.type = swz_value_type_add(f->b, &type, 1);
+		add_field_text(f, text, name, (uint64_t)m.offset);
+	} while (f->text_count < MOST_FIELD_TEXTS &&
+		 dwarf_siblingof(&child, &child) == 0);
+}
+
+static void place_field_texts(struct swz_placing *p,
+			      const struct swz_value_part *part,
+			      Dwarf_Die *class, bool returned)
+{
+	const size_t room = sizeof(p->returns) / sizeof(p->returns[0]);
+	char object[MOST_PATH];
+	struct flattening f = {.b = p->b, .object = object};
+	unsigned i;
+
+	/* (on the stack the offset is that of the pointer) */
+	if (!swz_tag_is_class(dwarf_tag(class)) ||
+	    p->b->types[part->type].kind != SWZ_TYPE_STRUCT ||
+	    part->place == SWZ_PLACE_STACK || is_opaque(p, class, part->type))
+		return;
+	snprintf(object, sizeof(object), "%s", p->b->text + part->name);
+	find_field_texts(&f, class);
+	for (i = 0; i < f.text_count; i++) {
+		struct swz_value_part text = f.texts[i];
+
+		text.place = part->place;
+		text.through = part->through;
+		text.offset += part->offset;
+		text.other += (uint16_t)part->offset;
+		if (!returned)
+			swz_place_part(p, text);
+		else if (p->return_count < room)
+			p->returns[p->return_count++] = text;
+	}
+}
+
+void swz_place_value_texts(struct swz_placing *p,
+			   const struct swz_value_part *parts, size_t count,
+			   Dwarf_Die *type)
+{
+	char object[MOST_PATH];
+	struct flattening f = {.b = p->b, .object = object};
+	unsigned i;
+
+	if (!swz_tag_is_class(dwarf_tag(type)) || !count ||
+	    p->b->types[parts->type].kind != SWZ_TYPE_STRUCT)
+		return;
+	snprintf(object, sizeof(object), "%s", p->b->text + parts->name);
+	find_field_texts(&f, type);
+	for (i = 0; i < f.text_count; i++) {
+		struct swz_value_part text = f.texts[i];
+		size_t at = (size_t)text.offset / 8;
+		bool on_stack = parts->place == SWZ_PLACE_STACK;
+
+		/* a pointer that lies in the object itself */
+		if (text.kind != SWZ_PART_FIELD || text.offset % 8 ||
+		    (!on_stack && at >= count))
+			continue;
+		text.kind = SWZ_PART_STRING;
+		text.place = parts[on_stack ? 0 : at].place;
+		text.offset = on_stack ? parts->offset + text.offset : 0;
+		text.bytes = 8;
+		text.other = 0;
+		swz_place_part(p, text);
+	}
 }
 
 /* Takes what is shown in place of the object: a printer's text, or the size. */
@@ -593,10 +757,61 @@ static bool is_constructor(const struct swz_placing *p, Dwarf_Die *class)
 	       strncmp(p->function, name, length) == 0;
 }
 
-void swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
-		      Dwarf_Die *pointer)
+/* What is behind an argument's name in a path: "" or what begins with . or ->;
+ * NULL: the path is of another one. */
+static const char *behind_name(const char *path, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(path, name, length) != 0 ||
+	    (path[length] && path[length] != '.' && path[length] != '-'))
+		return NULL;
+	return path + length;
+}
+
+bool swz_is_dumped(const struct swz_placing *p, const char *name)
+{
+	size_t i;
+
+	if (!p->wish || !p->wish->object || p->dumped || !name)
+		return false;
+	for (i = 0; i < p->wish->field_count; i++)
+		if (behind_name(p->wish->fields[i], name))
+			return true;
+	return false;
+}
+
+/* Of the fields that are asked for those of the argument NAME, without it; all
+ * where NAME stands alone. FIELDS has room for as many. */
+static struct swz_signature_wish own_fields(
+	const struct swz_signature_wish *wish, const char *name, char **fields)
+{
+	struct swz_signature_wish own = *wish;
+	size_t i;
+
+	own.fields = fields;
+	own.field_count = 0;
+	for (i = 0; i < wish->field_count; i++) {
+		const char *rest = behind_name(wish->fields[i], name);
+
+		if (!rest)
+			continue;
+		if (!*rest) {
+			own.field_count = 0;
+			return own;
+		}
+		fields[own.field_count++] =
+			(char *)(uintptr_t)(rest + (*rest == '.' ? 1 : 2));
+	}
+	return own;
+}
+
+bool swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *pointer, const char *argument)
 {
 	struct flattening f = {.b = p->b, .wish = p->wish};
+	char *fields[MOST_FIELDS];
+	struct swz_signature_wish own;
 	struct swz_value_part keep = part;
 	uint64_t size;
 	uint32_t name;
@@ -605,12 +820,17 @@ void swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
 
 	if (!swz_die_type(pointer, &to) || !swz_die_peel(&to) ||
 	    !swz_tag_is_class(dwarf_tag(&to)) || p->kept == SWZ_MOST_KEPT)
-		return;
+		return false;
 	size = swz_die_size(&to);
-	f.object = "this";
+	f.object = argument;
+	if (p->wish->field_count <= MOST_FIELDS && swz_is_dumped(p, argument)) {
+		own = own_fields(p->wish, argument, fields);
+		f.wish = &own;
+	}
 	flatten(&f, &to, 0, "", 0);
 	if (!size || !f.count)
-		return;
+		return false;
+	p->dumped = true;
 	part.kind = SWZ_PART_MEMORY;
 	part.pointed = 1;
 	part.type = swz_value_type_new(p->b, 0, SWZ_TYPE_STRUCT, size);
@@ -628,7 +848,7 @@ void swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
 		}
 	}
 	if (p->function && p->function[0] == '~')
-		return;
+		return true;
 	keep.kind = SWZ_PART_KEEP;
 	keep.other = (uint16_t)p->kept;
 	swz_place_part(p, keep);
@@ -638,4 +858,5 @@ void swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
 		f.texts[i].place = part.place;
 		p->returns[p->return_count++] = f.texts[i];
 	}
+	return true;
 }

@@ -20,7 +20,9 @@
 #include "util/output.h"
 #include "profile/file/values.h"
 #include "profile/names/catalog.h"
+#include "options/config_file.h"
 #include "profile/names/symbols.h"
+#include "profile/names/type_rules.h"
 
 /* --- text that grows ----------------------------------------------------- */
 
@@ -307,6 +309,24 @@ static void put_address(struct swz_text *text, struct swz_binding *binding,
 				     profile->modules[module].record.load_bias);
 }
 
+/* A value of an enum that has no name. */
+static void put_unnamed(struct swz_text *text,
+			const struct swz_value_type *type, int64_t number)
+{
+	uint64_t bits = (uint64_t)number;
+
+	if (type->bytes && type->bytes < 8)
+		bits &= UINT64_MAX >> (64 - 8 * type->bytes);
+	if (type->flags & SWZ_TYPE_SHOWS_HEX)
+		swz_text_put(text, "0x%" PRIx64, bits);
+	else if (type->flags & SWZ_TYPE_SHOWS_OCTAL)
+		swz_text_put(text, "0%" PRIo64, bits);
+	else if (type->flags & SWZ_TYPE_SHOWS_UNSIGNED)
+		swz_text_put(text, "%" PRIu64, bits);
+	else
+		swz_text_put(text, "%" PRId64, number);
+}
+
 static void put_enum(struct swz_text *text, const struct swz_value *value,
 		     const struct swz_value_type *type, int64_t number)
 {
@@ -327,7 +347,7 @@ static void put_enum(struct swz_text *text, const struct swz_value *value,
 			left &= ~bit;
 	}
 	if (number <= 0 || left) {
-		swz_text_put(text, "%" PRId64, number);
+		put_unnamed(text, type, number);
 		return;
 	}
 	for (i = 0; i < type->members; i++) {
@@ -686,6 +706,54 @@ void swz_value_print(struct swz_text *text, struct swz_binding *binding,
 		  value->plain.size, 0);
 }
 
+/* True if FIELD is a text that a field of VALUE leads to: its name is
+ * "VALUE.NAME". */
+static bool is_field_of(const struct swz_value *field,
+			const struct swz_value *value)
+{
+	size_t length = strlen(value->name);
+
+	return field->field && strncmp(field->name, value->name, length) == 0 &&
+	       field->name[length] == '.';
+}
+
+static bool has_texts(const struct swz_call_values *values,
+		      const struct swz_value *value)
+{
+	size_t i;
+
+	for (i = 0; i < values->count; i++)
+		if (is_field_of(&values->values[i], value))
+			return true;
+	return false;
+}
+
+void swz_value_print_of(struct swz_text *text, struct swz_binding *binding,
+			const struct swz_call_values *values,
+			const struct swz_value *value)
+{
+	bool cut = value->type->flags & SWZ_TYPE_IS_CUT;
+	struct swz_text field = {0};
+	const char *name;
+	uint32_t i;
+
+	if (value->type->kind != SWZ_TYPE_STRUCT || value->text.bytes ||
+	    !value->plain.bytes || value->plain.bad ||
+	    !has_texts(values, value)) {
+		swz_value_print(text, binding, value);
+		return;
+	}
+	swz_text_put_plain(text, "{");
+	for (i = 0; i < value->type->members; i++) {
+		swz_text_clear(&field);
+		name = swz_object_field(&field, binding, values, value, i);
+		swz_text_put(text, "%s%s%s%s", i ? ", " : "", name,
+			     *name ? " = " : "", field.text);
+	}
+	swz_text_put_plain(text, cut ? i ? ", ...}" : "...}" : "}");
+	swz_text_free(&field);
+}
+
 /* True if a null pointer leads to it. */
 static bool is_of_null(const struct swz_call_values *values, size_t i)
 {
@@ -716,7 +784,7 @@ void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
 		if (swz_value_is_object(value))
 			object(context, text, binding, values, value);
 		else
-			swz_value_print(text, binding, value);
+			swz_value_print_of(text, binding, values, value);
 		any = true;
 	}
 }
@@ -733,9 +801,7 @@ const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
 	for (i = 0; i < values->count; i++) {
 		const struct swz_value *value = &values->values[i];
 
-		if (!value->field ||
-		    strncmp(value->name, object->name, length) != 0 ||
-		    value->name[length] != '.' ||
+		if (!is_field_of(value, object) ||
 		    strcmp(value->name + length + 1, name) != 0)
 			continue;
 		swz_value_print(text, binding, value);
@@ -836,11 +902,83 @@ static bool is_failed(const struct swz_value *result)
 	       strcmp(swz_signature_text(result->set, m->name), "Err") == 0;
 }
 
+/* What the configuration says of the result's type; NULL: nothing. */
+static const struct swz_type_rule *type_rule(const struct swz_value *result)
+{
+	const struct swz_signature_set *set = result->set;
+	const struct swz_type_rule *rule =
+		set->rules ? &set->rules[result->type - set->types] : NULL;
+
+	return rule && rule->rule ? rule : NULL;
+}
+
+/* Compares without a sign, where the type has none or the other value is none
+ * of those with one. */
+static bool holds(const struct swz_value *result, const struct swz_condition *c,
+		  uint8_t kind, int64_t number)
+{
+	uint32_t bytes = result->type->bytes;
+	struct swz_condition with = *c;
+	const struct swz_value_member *m =
+		&result->set->members[result->type->first];
+	bool is_signed = kind == SWZ_TYPE_SIGNED || kind == SWZ_TYPE_ENUM;
+	uint64_t mask = UINT64_MAX >> (64 - 8 * bytes);
+	uint32_t i;
+
+	if (c->operand == SWZ_OPERAND_NAME) {
+		for (i = 0; i < result->type->members; i++)
+			if (strcmp(swz_signature_text(result->set, m[i].name),
+				   c->text) == 0)
+				break;
+		if (i == result->type->members)
+			return false;
+		with.operand = SWZ_OPERAND_INTEGER;
+		with.integer = m[i].offset;
+	} else if (c->operand != SWZ_OPERAND_INTEGER) {
+		return false;
+	}
+	if (is_signed && (c->operand == SWZ_OPERAND_NAME || with.integer < 0 ||
+			  (uint64_t)with.integer <= mask >> 1))
+		return swz_condition_holds_integer(&with, number, false);
+	with.integer &= (int64_t)mask;
+	return swz_condition_holds_integer(
+		&with, (int64_t)((uint64_t)number & mask), true);
+}
+
+/* By [type@...]; false: that says nothing of it. */
+static bool decide_by_type(const struct swz_value *result, int64_t number,
+			   bool *exceptional)
+{
+	const struct swz_type_rule *of = type_rule(result);
+	const char *name;
+	size_t i;
+
+	if (!of)
+		return false;
+	*exceptional = false;
+	for (i = 0; i < of->rule->exceptional_count && !*exceptional; i++)
+		*exceptional = holds(result, &of->rule->exceptional[i],
+				     of->kind, number);
+	if (of->rule->never_exceptional || of->rule->exceptional_count)
+		return true;
+	if (of->kind == SWZ_TYPE_ENUM)
+		return false;
+	name = result->type->kind == SWZ_TYPE_ENUM
+		       ? value_member_name(result, result->type, number)
+		       : NULL;
+	*exceptional = (name && sounds_wrong(name)) ||
+		       (of->kind == SWZ_TYPE_SIGNED    ? number < 0
+			: of->kind == SWZ_TYPE_POINTER ? number == 0
+						       : number == -1);
+	return true;
+}
+
 bool swz_value_is_exceptional(const struct swz_value *result)
 {
 	const struct swz_value_bytes *text = &result->text;
 	const char *name;
 	int64_t number;
+	bool decided;
 
 	if (text->bytes)
 		return text->bad && text->cut;
@@ -848,6 +986,8 @@ bool swz_value_is_exceptional(const struct swz_value *result)
 		return is_failed(result);
 	if (!swz_value_number(result, &number))
 		return false;
+	if (decide_by_type(result, number, &decided))
+		return decided;
 	switch (result->type->kind) {
 	case SWZ_TYPE_SIGNED:
 		return number < 0;

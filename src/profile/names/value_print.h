@@ -30,6 +30,11 @@ void swz_text_free(struct swz_text *text);
 void swz_value_print(struct swz_text *text, struct swz_binding *binding,
 		     const struct swz_value *value);
 
+/* The same of one of VALUES, which may have texts that its fields lead to. */
+void swz_value_print_of(struct swz_text *text, struct swz_binding *binding,
+			const struct swz_call_values *values,
+			const struct swz_value *value);
+
 /* Prints an object that a method is called on, one of VALUES. */
 typedef void swz_print_object(void *context, struct swz_text *text,
 			      struct swz_binding *binding,

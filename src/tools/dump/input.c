@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/printable.h"
+#include "profile/names/type_rules.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/file/events.h"
@@ -538,6 +539,7 @@ static void read_input(struct swz_dump_input *input,
 		if (!options->quiet)
 			swz_dump_complain("%s: no thread was recorded", path);
 	}
+	swz_type_rules_apply(profile, &options->config);
 	swz_grow(&input->profiles, &input->capacity, input->count,
 		 sizeof(void *));
 	input->profiles[input->count++] = profile;

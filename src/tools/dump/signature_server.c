@@ -179,8 +179,29 @@ static void add_checks(struct finding *f, const struct swz_settings *s)
 	}
 }
 
+#define MOST_ARGUMENTS 128u /* of list_args and conditions */
+
+/* Those of list_args, and what conditions need to be decided. Returns how many;
+ * 0: all. */
+static size_t list_arguments(const struct swz_settings *s,
+			     const char *arguments[MOST_ARGUMENTS])
+{
+	size_t count = 0, i;
+
+	if (!s->listed)
+		return 0;
+	for (i = 0; i < s->listed->argument_count && count < MOST_ARGUMENTS;
+	     i++)
+		arguments[count++] = s->listed->arguments[i];
+	for (i = 0; i < s->condition_count && count < MOST_ARGUMENTS; i++)
+		if (s->conditions[i]->kind == SWZ_IF_ARGUMENT)
+			arguments[count++] = s->conditions[i]->name;
+	return count;
+}
+
 static void add_function(struct finding *f, Dwarf_Die *die)
 {
+	const char *arguments[MOST_ARGUMENTS];
 	struct swz_settings settings = {0};
 	struct swz_signature_wish wish;
 	Dwarf_Addr address, base, end;
@@ -201,6 +222,10 @@ static void add_function(struct finding *f, Dwarf_Die *die)
 	wish.object = settings.dump_this == SWZ_YES;
 	wish.fields = settings.fields ? settings.fields->fields : NULL;
 	wish.field_count = settings.fields ? settings.fields->field_count : 0;
+	wish.argument_count = list_arguments(&settings, arguments);
+	wish.arguments = arguments;
+	wish.more = settings.watched ? settings.watched->watches : NULL;
+	wish.more_count = settings.watched ? settings.watched->watch_count : 0;
 	if ((wanted || settings.condition_count) &&
 	    swz_signature_add(&f->builder, die, address, &wish))
 		add_checks(f, &settings);

@@ -477,6 +477,23 @@ static enum swz_colour colour_of(const struct swz_calls_walk *w)
 	return swz_call_colour(w->trace, w->open[w->count - 1].function);
 }
 
+/* What has changed of watched values: a line before the call, or behind its
+ * end. */
+static void put_watched(struct swz_calls_text *text, struct swz_calls_walk *w,
+			uint64_t ticks)
+{
+	char *line;
+
+	if (!w->watched.size)
+		return;
+	line = swz_print("<- %s", w->watched.text);
+	put_columns(text->sink.stream, w, ticks, false, 0);
+	put_indent(text->sink.stream, w->count - 1);
+	swz_calls_put(text->sink.stream, w->trace, SWZ_COLOUR_WARM, line);
+	putc('\n', text->sink.stream);
+	free(line);
+}
+
 /* The one that is kept, which makes calls. */
 static void put_begun(struct swz_calls_text *text, struct swz_calls_walk *w)
 {
@@ -576,7 +593,7 @@ static void before_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 
 static void begin_call(struct swz_calls_sink *sink, struct swz_calls_walk *w)
 {
-	(void)w;
+	put_watched(text_of(sink), w, w->open[w->count - 1].start);
 	text_of(sink)->has_begun = true;
 }
 
@@ -605,6 +622,7 @@ static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 	put_unlike(stream, w);
 	put_woken_end(stream, w, event->ticks);
 	putc('\n', stream);
+	put_watched(text, w, event->ticks);
 }
 
 static void begin_thread(struct swz_calls_sink *sink, struct swz_calls_walk *w)

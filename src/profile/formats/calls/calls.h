@@ -42,6 +42,7 @@ struct swz_call_end {
 	struct swz_text text;   /* "= 5", "! std::bad_alloc", "" */
 	struct swz_text out;    /* "*n: 0 -> 3", "*n = 3"; "" */
 	struct swz_text unlike; /* how the object differs: pointed_values.h */
+	struct swz_call_values values; /* until the next event is read */
 	bool exceptional;
 	bool has_number; /* an exceptional result's */
 	int64_t number;
@@ -57,12 +58,14 @@ void swz_call_end_read(struct swz_call_end *end,
 void swz_call_end_free(struct swz_call_end *end);
 
 /* "name(arguments)" of an event that begins one; without values "name". BEFORE,
- * if not NULL, keeps what the end is compared with. */
+ * if not NULL, keeps what the end is compared with. ARGUMENTS gets the values,
+ * which are valid until the next event is read. */
 void swz_call_begin_print(struct swz_text *text,
 			  struct swz_pointed_values *before,
 			  struct swz_trace *trace, struct swz_binding *binding,
 			  struct swz_value_reader *values,
-			  const struct swz_event *event);
+			  const struct swz_event *event,
+			  struct swz_call_values *arguments);
 
 /* The same, of values that have been read. */
 void swz_call_print(struct swz_text *text, struct swz_pointed_values *before,

@@ -490,7 +490,7 @@ static void put_last(struct writing *w, const struct swz_tree_node *node,
 	result = returned ? swz_value_result(&back) : NULL;
 	if (result) {
 		swz_text_put(&w->text, " = ");
-		swz_value_print(&w->text, w->binding, result);
+		swz_value_print_of(&w->text, w->binding, &back, result);
 	}
 	swz_text_clear(&out);
 	if (returned)

@@ -216,9 +216,154 @@ static void hand_error(struct swz_calls_walk *w, char *origin)
 		       origin ? origin : swz_duplicate(swz_calls_name(w)));
 }
 
+/* --- watches ------------------------------------------------------------- */
+
+/* watch = ctx->depth: the value is remembered by the path and what its first
+ * word points at, from call to call of all functions that have it. */
+
+struct watch {
+	char *text; /* the value; NULL: none yet */
+	uint32_t function;
+	uint64_t ticks;
+	bool returned; /* it was seen when the function returned */
+};
+
+struct swz_watches {
+	struct swz_map index; /* (path, address): of these */
+	struct watch *items;
+	size_t count, capacity;
+};
+
+static void forget_watches(struct swz_watches *watches)
+{
+	size_t i;
+
+	for (i = 0; i < watches->count; i++)
+		free(watches->items[i].text);
+	free(watches->items);
+	swz_map_free(&watches->index);
+	*watches = (struct swz_watches){0};
+}
+
+static const struct swz_settings *settings_of(const struct swz_trace *trace,
+					      uint32_t function);
+
+/* The value that PATH names; at a return what the path leads to then. */
+static const struct swz_value *find_watched(
+	const struct swz_call_values *values, const char *path)
+{
+	bool returns = values->moment == SWZ_VALUES_RETURN;
+	bool pointed = *path == '*' || (returns && strcmp(path, "retval") != 0);
+	size_t i;
+
+	if (returns && strcmp(path, "retval") == 0)
+		return swz_value_result(values);
+	path += *path == '*';
+	for (i = 0; i < values->count; i++)
+		if (values->values[i].pointed == pointed &&
+		    strcmp(values->values[i].name, path) == 0)
+			return &values->values[i];
+	return NULL;
+}
+
+/* What the path's first word points at; 0: it is no pointer. */
+static uint64_t address_watched(const struct swz_call_values *values,
+				const char *path)
+{
+	size_t length = strcspn(path + (*path == '*'), ".-"), i;
+	int64_t number;
+
+	path += *path == '*';
+	for (i = 0; i < values->count; i++) {
+		const struct swz_value *value = &values->values[i];
+
+		if (!value->pointed && strlen(value->name) == length &&
+		    memcmp(value->name, path, length) == 0 &&
+		    value->type->kind == SWZ_TYPE_POINTER &&
+		    swz_value_number(value, &number))
+			return (uint64_t)number;
+	}
+	return 0;
+}
+
+static void tell_change(struct swz_calls_walk *w, const struct watch *watch,
+			const char *path, const char *now)
+{
+	const struct swz_open_call_text *call = &w->open[w->count - 1];
+	int64_t ns = swz_trace_ns(w->trace, w->binding, watch->ticks);
+
+	swz_text_put(&w->watched,
+		     "%s" SWZ_CHANGED "%s: %s -> %s" SWZ_UNCHANGED ", ",
+		     w->watched.size ? "; " : "", path, watch->text, now);
+	if (!watch->returned && watch->ticks == call->start)
+		swz_text_put(&w->watched, "in this call");
+	else
+		swz_text_put(&w->watched,
+			     "since %s %s at %" PRId64 ".%06" PRId64,
+			     w->trace->catalog->functions[watch->function].name,
+			     watch->returned ? "returned" : "began",
+			     ns / 1000000000, ns / 1000 % 1000000);
+}
+
+/* Compares the values of the innermost call, of its begin or its end, with what
+ * they were when they were seen last. */
+static void watch(struct swz_calls_walk *w,
+		  const struct swz_call_values *values, uint64_t ticks)
+{
+	struct swz_open_call_text *call = &w->open[w->count - 1];
+	const struct swz_settings *settings = settings_of(w->trace,
+							  call->function);
+	const struct swz_rule *rule = settings ? settings->watched : NULL;
+	bool returns = values->moment == SWZ_VALUES_RETURN;
+	struct swz_text now = {0};
+	size_t i;
+
+	w->watched.size = 0;
+	for (i = 0; rule && i < rule->watch_count && i < SWZ_MOST_WATCHED;
+	     i++) {
+		const char *path = rule->watches[i];
+		const struct swz_value *value = find_watched(values, path);
+		struct watch *watch;
+		uint32_t *at;
+
+		if (!returns)
+			call->watched_at[i] = address_watched(values, path);
+		if (!value)
+			continue;
+		/* results are compared with those of the same function */
+		at = swz_map_at(&w->watches->index, (uintptr_t)path,
+				strcmp(path, "retval") == 0
+					? call->function
+					: call->watched_at[i]);
+		if (*at == SWZ_MAP_NONE) {
+			*at = (uint32_t)w->watches->count;
+			swz_grow(&w->watches->items, &w->watches->capacity,
+				 w->watches->count, sizeof(*watch));
+			w->watches->items[w->watches->count++] = (struct watch){
+				0};
+		}
+		watch = &w->watches->items[*at];
+		swz_text_clear(&now);
+		swz_value_print_of(&now, w->binding, values, value);
+		if (watch->text && strcmp(watch->text, now.text) != 0)
+			tell_change(w, watch, path, now.text);
+		if (!watch->text || strcmp(watch->text, now.text) != 0) {
+			free(watch->text);
+			watch->text = swz_duplicate(now.text);
+		}
+		watch->function = call->function;
+		watch->ticks = ticks;
+		watch->returned = returns;
+	}
+	swz_text_free(&now);
+}
+
+/* --- the walk ------------------------------------------------------------ */
+
 static void begin_call(struct swz_calls_walk *w, struct swz_calls_sink *sink,
 		       const struct swz_event *event)
 {
+	struct swz_call_values values;
 	struct swz_open_call_text *call;
 
 	if (sink->before)
@@ -232,7 +377,8 @@ static void begin_call(struct swz_calls_walk *w, struct swz_calls_sink *sink,
 		.before = {.objects = w->objects},
 	};
 	swz_call_begin_print(&w->begun, &call->before, w->trace, w->binding,
-			     w->values, event);
+			     w->values, event, &values);
+	watch(w, &values, event->ticks);
 	sink->begin(sink, w);
 }
 
@@ -247,6 +393,7 @@ static void end_call(struct swz_calls_walk *w, struct swz_calls_sink *sink,
 	call = &w->open[w->count - 1];
 	swz_call_end_read(&w->end, &call->before, w->trace, w->binding,
 			  w->values, event);
+	watch(w, &w->end.values, event->ticks);
 	w->has_error = swz_errors_concern(&w->end, swz_calls_name(w));
 	if (w->has_error)
 		origin = swz_errors_handed_on(&call->errors, &w->end);
@@ -273,6 +420,7 @@ static void walk_thread(struct swz_calls_walk *w, struct swz_calls_sink *sink)
 	w->values = swz_values_open(w->binding->profile, w->thread);
 	w->count = 0;
 	swz_objects_forget(w->objects);
+	forget_watches(w->watches);
 	swz_trace_flows_begin(&w->flows, trace, w->binding, w->thread);
 	while (!sink->stopped &&
 	       swz_trace_next(sink->stream, trace, events, &event)) {
@@ -296,8 +444,10 @@ static void walk_thread(struct swz_calls_walk *w, struct swz_calls_sink *sink)
 
 void swz_calls_walk(struct swz_trace *trace, struct swz_calls_sink *sink)
 {
+	struct swz_watches watches = {0};
 	struct swz_calls_walk w = {.trace = trace,
-				   .objects = swz_objects_new()};
+				   .objects = swz_objects_new(),
+				   .watches = &watches};
 	size_t i, j;
 
 	for (i = 0; i < trace->count; i++) {
@@ -312,6 +462,8 @@ void swz_calls_walk(struct swz_trace *trace, struct swz_calls_sink *sink)
 	swz_text_free(&w.begun);
 	swz_call_end_free(&w.end);
 	swz_objects_free(w.objects);
+	forget_watches(&watches);
+	swz_text_free(&w.watched);
 }
 
 /* --- calls as text ------------------------------------------------------- */
@@ -404,13 +556,13 @@ void swz_call_begin_print(struct swz_text *text,
 			  struct swz_pointed_values *before,
 			  struct swz_trace *trace, struct swz_binding *binding,
 			  struct swz_value_reader *values,
-			  const struct swz_event *event)
+			  const struct swz_event *event,
+			  struct swz_call_values *arguments)
 {
-	struct swz_call_values of;
-
-	if (!swz_values_of(values, event, &of))
-		of.count = 0;
-	swz_call_print(text, before, trace, binding, &of, event);
+	if (!swz_values_of(values, event, arguments))
+		arguments->count = 0;
+	arguments->moment = SWZ_VALUES_ENTRY;
+	swz_call_print(text, before, trace, binding, arguments, event);
 }
 
 static void read_end(struct swz_call_end *end,
@@ -422,17 +574,20 @@ static void read_end(struct swz_call_end *end,
 	const struct swz_settings *settings = settings_of(
 		trace, swz_trace_function(binding, event));
 	const char *ending = swz_trace_ending(event);
+	struct swz_call_values *of = &end->values;
 	const struct swz_value *result;
-	struct swz_call_values of;
 
 	swz_text_clear(&end->text);
 	swz_text_clear(&end->out);
 	swz_text_clear(&end->unlike);
 	end->exceptional = event->how == SWZ_EVENT_UNWIND && !event->cut;
 	end->has_number = false;
-	if (swz_values_of(values, event, &of) && of.exception) {
+	if (!swz_values_of(values, event, of))
+		of->count = 0;
+	of->moment = SWZ_VALUES_RETURN;
+	if (of->exception) {
 		swz_text_put(&end->text, "! ");
-		swz_exception_print(&end->text, of.exception);
+		swz_exception_print(&end->text, of->exception);
 		return;
 	}
 	if (end->exceptional) {
@@ -443,16 +598,16 @@ static void read_end(struct swz_call_end *end,
 		swz_text_put(&end->text, "[%s]", ending);
 		return;
 	}
-	result = hides_values(settings) ? NULL : swz_value_result(&of);
+	result = hides_values(settings) ? NULL : swz_value_result(of);
 	if (result) {
 		swz_text_put(&end->text, "= ");
-		swz_value_print(&end->text, binding, result);
+		swz_value_print_of(&end->text, binding, of, result);
 		end->exceptional = is_exceptional(settings, result);
 		end->has_number = swz_value_number(result, &end->number);
 		put_errno(&end->text, settings, end);
 	}
 	if (!hides_values(settings))
-		swz_pointed_print(&end->out, binding, &of, before);
+		swz_pointed_print(&end->out, binding, of, before);
 }
 
 void swz_call_end_read(struct swz_call_end *end,

@@ -68,13 +68,17 @@ void *swz_errors_remaining(struct swz_returned_errors *errors);
  * and who returned an error first. What writes them is told of each begin and
  * each end; memory goes by the depth of calls. */
 
+/* Watches of one function that are followed. */
+#define SWZ_MOST_WATCHED 8u
+
 struct swz_open_call_text {
 	uint64_t start; /* ticks */
 	uint32_t function;
 	bool cut; /* it began before what is shown */
 	struct swz_pointed_values before;
 	struct swz_returned_errors errors;
-	const char *hidden; /* see swz_errors_first() */
+	const char *hidden;                    /* see swz_errors_first() */
+	uint64_t watched_at[SWZ_MOST_WATCHED]; /* see watch() */
 };
 
 struct swz_calls_walk {
@@ -91,6 +95,9 @@ struct swz_calls_walk {
 				  * NULL: the one that ends */
 	struct swz_trace_flows flows;
 	struct swz_objects *objects; /* of the thread */
+	struct swz_watches *watches; /* the same */
+	struct swz_text watched;     /* of the event: "ctx->depth: 4 -> 5, since
+				      * leave at 0.000090"; or empty */
 };
 
 /* A view of calls is told these. Calls of a thread are nested; each one that

@@ -325,11 +325,11 @@ void swz_object_put_unlike(struct swz_text *text, struct swz_objects *objects,
 
 /* --- values that are pointed at ------------------------------------------ */
 
-/* A value that is the same as before is shown once more, without an arrow. So
- * are objects: two of them on a line would not be read; of the object of a
- * method only what has changed is shown. What is passed by its address but
- * shown as if it were a value (Fortran) is shown again only if it has changed.
- */
+/* A value that is the same as before is shown once more, without an arrow.
+ * Structs are shown again only if they have changed, without what they were; of
+ * the object of a method only what has changed is shown. What is passed by its
+ * address but shown as if it were a value (Fortran, a reference) is shown again
+ * only if it has changed. */
 
 void swz_pointed_clear(struct swz_pointed_values *values)
 {
@@ -386,9 +386,15 @@ void swz_pointed_arguments(struct swz_text *text,
 
 static bool is_compared(const struct swz_value *value)
 {
-	return (value->pointed || value->memory) && !value->field &&
-	       value->type->kind != SWZ_TYPE_STRUCT &&
-	       value->type->kind != SWZ_TYPE_ARRAY;
+	return (value->pointed || value->memory || value->text.bytes) &&
+	       !value->field && !swz_value_is_object(value);
+}
+
+/* Two of them in a line would not be read: the new one is shown alone. */
+static bool is_long(const struct swz_value *value)
+{
+	return !value->text.bytes && (value->type->kind == SWZ_TYPE_STRUCT ||
+				      value->type->kind == SWZ_TYPE_ARRAY);
 }
 
 /* In place of what was kept before. */
@@ -407,7 +413,7 @@ static void pointed_keep(struct swz_pointed_values *before,
 		swz_text_add(&before->text, value->pointed ? "*" : "", 1);
 		swz_text_add(&before->text, value->name,
 			     strlen(value->name) + 1);
-		swz_value_print(&before->text, binding, value);
+		swz_value_print_of(&before->text, binding, entry, value);
 		swz_text_add(&before->text, "", 1);
 	}
 }
@@ -464,16 +470,17 @@ void swz_pointed_print(struct swz_text *text, struct swz_binding *binding,
 		if (is_compared(value))
 			old = find(before, value->name);
 		/* of a null pointer, or of a smart one that has none now */
-		if (!old.text && value->plain.bad && !value->plain.size)
+		if ((!old.text || is_long(value)) && value->plain.bad &&
+		    !value->plain.size)
 			continue;
 		swz_text_clear(&now);
-		swz_value_print(&now, binding, value);
+		swz_value_print_of(&now, binding, back, value);
 		same = old.text && strcmp(old.text, now.text) == 0;
-		if (same && !old.pointed)
+		if (same && (!old.pointed || is_long(value)))
 			continue;
 		swz_text_put(text, "%s%s%s", any ? ", " : "",
 			     old.pointed ? "*" : "", value->name);
-		if (old.text && !same)
+		if (old.text && !same && !is_long(value))
 			swz_text_put(text, ": %s -> %s", old.text, now.text);
 		else
 			swz_text_put(text, " = %s", now.text);

@@ -112,7 +112,7 @@ static void rings_print_arguments(struct swz_text *text,
 			     values.values[i].pointed ? "*" : "",
 			     values.values[i].name);
 		swz_text_clear(&value);
-		swz_value_print(&value, binding, &values.values[i]);
+		swz_value_print_of(&value, binding, &values, &values.values[i]);
 		print_class(text, value.text ? value.text : "");
 	}
 	if (i < values.count)

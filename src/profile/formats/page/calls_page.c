@@ -213,6 +213,21 @@ static void put_marked(struct swz_page_block *block, const char *text)
 	swz_page_block_shown(block, text, strlen(text), SWZ_MARKS);
 }
 
+/* The same, and behind it what has changed of values that are watched. */
+static void put_watched(struct swz_page_block *block, const char *text,
+			const struct swz_calls_walk *w)
+{
+	char *both;
+
+	if (!w->watched.size) {
+		put_marked(block, text);
+		return;
+	}
+	both = swz_print("%s  <- %s", text, w->watched.text);
+	put_marked(block, both);
+	free(both);
+}
+
 /* The text behind the function's name. */
 static const char *arguments_of(const struct swz_calls_walk *w)
 {
@@ -243,7 +258,7 @@ static void begin_call(struct swz_calls_sink *sink, struct swz_calls_walk *w)
 	function = page_function(&page->functions, w->trace, call->function);
 	put_record(page, w, call->start, BEGIN);
 	swz_page_block_number(page->block, (uint64_t)function * 2 + call->cut);
-	put_marked(page->block, arguments_of(w));
+	put_watched(page->block, arguments_of(w), w);
 }
 
 static void put_first(struct swz_page_block *block,
@@ -280,7 +295,7 @@ static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 	put_record(page, w, event->ticks, END);
 	swz_page_block_number(page->block, flags);
 	swz_page_block_text(page->block, w->end.text.text);
-	put_marked(page->block, w->end.out.text);
+	put_watched(page->block, w->end.out.text, w);
 	if (flags & SWZ_PAGE_ORIGIN)
 		swz_page_block_text(page->block, w->origin);
 	if (flags & SWZ_PAGE_FIRST)
