@@ -74,6 +74,8 @@ class Side {
 		}
 		const all = [...self].sort((a, b) => b[1] - a[1]);
 
+		const bySamples = model.holdsSamples ||
+			Boolean(model.description.boundNs);
 		$('modules').replaceChildren(...all.map(([module, ns]) => {
 			const dot = make('i', {class: 'swatch'});
 			const about = module < 0 ? null : model.catalog.modules[module];
@@ -84,13 +86,13 @@ class Side {
 				title: about ? `${about.path}\nClick: search in it` :
 					module === NOT_TRACED ?
 						'The trace holds no events of this time' :
-						model.holdsSamples ? 'The kernel, and stacks ' +
+						bySamples ? 'The kernel, and stacks ' +
 							'that are not whole' :
 						'Outside of all hooked functions',
 				onclick: () => about && app.search.set(about.name + ':'),
 			}, dot, make('span', {class: 'name'},
 				about ? about.name :
-					model.holdsSamples ? '[no module]' :
+					bySamples ? '[no module]' :
 					model.catalog.name[module === NOT_TRACED ?
 						UNTRACED : OUTSIDE]),
 			make('span', {class: 'dim'}, percent(ns, model.total)));
