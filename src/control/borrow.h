@@ -10,7 +10,7 @@
 /* The stubs: see stub.S. */
 
 extern const uint8_t swz_stub_call[], swz_stub_call_end[];
-extern const uint8_t swz_stub_resume[]; /* between them */
+/* (swz_stub_resume lies between them) */
 
 /* Calls in the target, on one of its own threads that is borrowed for a moment.
  * The thread finds its way back by itself: once it has been let go, whether the

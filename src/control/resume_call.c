@@ -860,12 +860,26 @@ static bool push_again(struct rest *rest)
 	return write_to(rest->call, rest->frame, &sum, sizeof(sum));
 }
 
+/* The process may have executed another program since the code was put there,
+ * or another controller may have taken it away. The thread stands: neither
+ * happens before it has gone on. Returns 0 if there is no such code. */
+static uint64_t code_of(const struct swz_cut_call *c)
+{
+	uint8_t there[RESUME_BYTES];
+
+	for (unsigned i = 0; i < 2; i++)
+		if (c->code[i] &&
+		    read_from(c, c->code[i], there, sizeof(there)) &&
+		    memcmp(there, swz_stub_resume, sizeof(there)) == 0)
+			return c->code[i];
+	return 0;
+}
+
 static bool push(struct rest *rest)
 {
 	const struct user_regs_struct *r = rest->now;
 	struct user_regs_struct *again = &rest->again;
-	const uint64_t code = rest->call->code[0] ? rest->call->code[0]
-						  : rest->call->code[1];
+	uint64_t code;
 	struct frame frame = {.sum = rest->sum,
 			      .number = rest->number,
 			      .rdi = r->rdi,
@@ -883,6 +897,7 @@ static bool push(struct rest *rest)
 
 	if (rest->frame)
 		return push_again(rest);
+	code = code_of(rest->call);
 	if (!code)
 		return false;
 	at -= sizeof(frame);

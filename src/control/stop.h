@@ -39,6 +39,9 @@ struct swz_cut_call {
 	const struct swz_sleepers *sleepers; /* or NULL */
 };
 
+/* That code: RESUME_BYTES of it (stub.S). A call is led to no other. */
+extern const uint8_t swz_stub_resume[];
+
 /* True if the thread must get other registers (*AGAIN), so that its call goes
  * on. The data for that has been written to its stack. The kernel finds the
  * call interrupted, and makes it again when it lets the thread go. If a

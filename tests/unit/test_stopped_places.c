@@ -331,7 +331,7 @@ END_TEST
 /* ----------------------------------------- what a stop has cut short goes on
  */
 
-#define CODE UINT64_C(0x7000)
+#define CODE (uintptr_t)swz_stub_resume
 
 static uint64_t stack_words[1024];
 
@@ -346,13 +346,20 @@ static struct user_regs_struct in_call(uint64_t number, int64_t result)
 		.rsp = (uintptr_t)(stack_words + 1000)};
 }
 
+static bool resumes_at(uint64_t first, uint64_t second,
+		       const struct user_regs_struct *r,
+		       struct user_regs_struct *again)
+{
+	const struct swz_cut_call cut = {
+		.pid = getpid(), .tid = getpid(), .code = {first, second}};
+
+	return swz_call_resume(&cut, r, again);
+}
+
 static bool resumes(const struct user_regs_struct *r,
 		    struct user_regs_struct *again)
 {
-	const struct swz_cut_call cut = {
-		.pid = getpid(), .tid = getpid(), .code = {CODE}};
-
-	return swz_call_resume(&cut, r, again);
+	return resumes_at(CODE, 0, r, again);
 }
 
 START_TEST(the_kernel_makes_a_call_again_that_ended_for_the_stop)
@@ -419,6 +426,25 @@ START_TEST(a_part_is_followed_by_the_rest)
 	ck_assert(!resumes(&again, &twice));
 	close(pipes[0]);
 	close(pipes[1]);
+}
+END_TEST
+
+/* Another program has been executed since, or the code was taken away. */
+START_TEST(a_call_is_led_to_no_other_code)
+{
+	static const uint8_t zeros[RESUME_BYTES];
+	struct user_regs_struct r = in_call(SYS_epoll_pwait2, -EINTR), again;
+	const struct timespec limit = {1, 0};
+	const uint64_t nowhere = 0x3000, empty = (uintptr_t)zeros;
+
+	r.r10 = (uintptr_t)&limit;
+	ck_assert(resumes_at(nowhere, 0, &r, &again));
+	ck_assert_uint_eq(again.rip, r.rip);
+	ck_assert_uint_eq(again.r10, r.r10);
+	ck_assert(resumes_at(nowhere, empty, &r, &again));
+	ck_assert_uint_eq(again.rip, r.rip);
+	ck_assert(resumes_at(nowhere, CODE, &r, &again));
+	ck_assert_uint_eq(again.rip, CODE + RESUME_REST + 2);
 }
 END_TEST
 
@@ -521,6 +547,7 @@ int main(void)
 	tcase_add_test(all,
 		       the_kernel_makes_a_call_again_that_ended_for_the_stop);
 	tcase_add_test(all, a_part_is_followed_by_the_rest);
+	tcase_add_test(all, a_call_is_led_to_no_other_code);
 	tcase_add_test(all, a_call_that_is_about_to_be_made_again_is_no_part);
 	tcase_add_test(all, a_part_of_vectors_is_followed_by_the_rest);
 	tcase_add_test(all, what_is_short_by_itself_stays_short);
