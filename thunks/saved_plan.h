@@ -23,7 +23,10 @@ enum swz_saved_flags {
 	SWZ_SAVED_IN_SCOPE = 1,
 	SWZ_SAVED_LATE = 2,
 	SWZ_SAVED_SHADOW_STACK = 4,
-	SWZ_SAVED_COUNTS = 8 /* -m count: see thunks/counting.h */
+	SWZ_SAVED_COUNTS = 8, /* -m count: see thunks/counting.h */
+	/* The run counts, also where the module is out of scope: what reads its
+	 * return address or walks the stack has no wrapper. */
+	SWZ_SAVED_NO_WALKERS = 16
 };
 
 /* All that a plan depends on but the bytes of the text. */

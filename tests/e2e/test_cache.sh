@@ -78,6 +78,37 @@ assert_same_outcomes "$shape"
 RUN_OPTIONS=()
 assert_same_outcomes "$TARGETS/confined" filter
 
+it 'libc, planned for counting first: dlopen finds its caller nevertheless'
+cat >opens.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+typedef void *open_function(const char *, int);
+static open_function *volatile open_by_pointer;
+__attribute__((noinline)) void *open_it(const char *name)
+{
+	return open_by_pointer(name, RTLD_NOW);
+}
+int main(void)
+{
+	open_by_pointer = (open_function *)dlsym(RTLD_DEFAULT, "dlopen");
+	puts(open_it("libplugin.so") ? "found" : dlerror());
+	return 0;
+}
+END
+mkdir -p beside
+echo 'int plugin(void) { return 1; }' | gcc -shared -fPIC -o beside/libplugin.so -x c -
+# shellcheck disable=SC2016 # the linker's own
+gcc -O2 -o opens opens.c -Wl,--enable-new-dtags,-rpath,'$ORIGIN/beside'
+for modes in 'count profile' 'both trace' 'profile count' 'trace both'; do
+	rm -rf "$plans"
+	for mode in $modes; do
+		RUN_OPTIONS=(-m "$mode")
+		run ./opens
+		assert_eq found "$(cat out)" "$mode, of $modes"
+	done
+done
+RUN_OPTIONS=()
+
 it 'programs with an unwinder of their own'
 cat >throws.cc <<'END'
 #include <cstdio>

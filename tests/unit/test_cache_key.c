@@ -88,6 +88,10 @@ START_TEST(a_key_has_all_that_a_plan_depends_on)
 	swz_cache_key_make(&key, &module);
 	ck_assert_uint_eq(key.flags, 0);
 	ck_assert_uint_eq(key.options, 0);
+	swz_config.count = true;
+	swz_cache_key_make(&key, &module);
+	ck_assert_uint_eq(key.flags, SWZ_SAVED_NO_WALKERS);
+	swz_config.count = false;
 }
 END_TEST
 
