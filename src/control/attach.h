@@ -61,6 +61,9 @@ void swz_attached_close(struct swz_attached *attached);
  * False: another one has had it for so long. */
 bool swz_attached_lock(struct swz_attached *attached, uint64_t wait_ns);
 
+/* True if the process executes another program than when it was opened. */
+bool swz_attached_has_executed(const struct swz_attached *attached);
+
 /* Sets ->problem; one that comes from its execution of another program
  * meanwhile is that. Returns false. */
 bool swz_attached_fail(struct swz_attached *attached, const char *format, ...)

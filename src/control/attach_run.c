@@ -508,21 +508,22 @@ static int record(struct swz_attached *a, const struct swz_run *run,
 		  const struct swz_sampling *o, int process, int signals,
 		  const struct swz_attach_beside *beside)
 {
-	bool asked;
+	bool asked, detached;
 
 	if (beside)
 		beside->begin(beside->context);
 	asked = wait_until(a, run, process, signals, o->for_ns);
 	if (beside)
 		beside->end(beside->context);
-	if (!asked) {
+	detached = asked && swz_attach_end(a);
+	if (!asked || (!detached && swz_attached_has_executed(a))) {
 		if (!o->quiet && kill(o->pid, 0) == 0 &&
 		    swz_process_runs(o->pid))
 			say("swizzle: the process executes another program "
 			    "now, which is not profiled\n");
 		return end_children(a, o) ? 0 : 1;
 	}
-	if (swz_attach_end(a) || has_ended(process, o->pid)) {
+	if (detached || has_ended(process, o->pid)) {
 		if (o->verbose)
 			tell_end(a);
 		return end_children(a, o) ? 0 : 1;

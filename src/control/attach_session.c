@@ -39,19 +39,25 @@
 #define MOST_TIMES 4u
 #define READS 100u /* of sites that move */
 
-bool swz_attached_fail(struct swz_attached *a, const char *format, ...)
+/* In the midst of it the new program has no stack yet. */
+bool swz_attached_has_executed(const struct swz_attached *a)
 {
 	const int32_t pid = a->target.pid;
 	struct swz_proc_task now;
+
+	return a->start_stack && swz_proc_task_read(pid, pid, &now) &&
+	       now.state != 'Z' && now.state != 'X' &&
+	       now.start_stack != a->start_stack;
+}
+
+bool swz_attached_fail(struct swz_attached *a, const char *format, ...)
+{
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(a->problem, sizeof(a->problem), format, arguments);
 	va_end(arguments);
-	/* in the midst of it the new program has no stack yet */
-	if (a->start_stack && swz_proc_task_read(pid, pid, &now) &&
-	    now.state != 'Z' && now.state != 'X' &&
-	    now.start_stack != a->start_stack)
+	if (swz_attached_has_executed(a))
 		snprintf(a->problem, sizeof(a->problem),
 			 "it has executed another program meanwhile. Try "
 			 "again");

@@ -312,6 +312,15 @@ static void renew_places(struct swz_borrower *b)
 	(void)swz_target_read_mappings(b->target);
 }
 
+/* False: the process has ended, or executes another program. */
+static bool has_its_memory(const struct swz_borrower *b)
+{
+	uint8_t byte;
+
+	return swz_target_read(b->target, b->gap ? b->gap : b->region, &byte,
+			       1);
+}
+
 /* Threads that wait first. */
 static bool lead_some_thread(struct job *job)
 {
@@ -336,6 +345,10 @@ static bool lead_some_thread(struct job *job)
 		if (c.done)
 			return true;
 		b->problem = NULL;
+		if (!has_its_memory(b)) {
+			b->problem = "the process has ended";
+			return false;
+		}
 		if (!c.any || c.result == SWZ_STOP_ENDED)
 			b->problem = "the process has ended";
 		else if (c.result == SWZ_STOP_TRACED)
@@ -391,14 +404,13 @@ static bool borrow_system(struct swz_borrower *b, long number,
 	struct job job = {
 		.borrower = b, .number = number, .arguments = arguments};
 	uint64_t end;
-	uint8_t byte;
 
 	if (!lead_some_thread(&job))
 		return false;
 	/* from here on it goes its way, whatever comes of it */
 	end = swz_watch_now() + CALL_NS;
 	while (!is_done(b) && swz_watch_now() < end) {
-		if (!swz_target_read(b->target, b->gap, &byte, 1)) {
+		if (!has_its_memory(b)) {
 			b->problem = "the process has ended";
 			return false;
 		}
@@ -461,13 +473,15 @@ static uint64_t gap_in(const struct swz_target *t,
 	return m->end - bytes;
 }
 
-uint64_t swz_borrow_find_gap(const struct swz_target *t)
+uint64_t swz_borrow_find_gap(const struct swz_target *t, bool last)
 {
 	size_t bytes = (size_t)(swz_stub_call_end - swz_stub_call);
 	uint64_t gap = 0;
 
 	for (size_t i = 0; i < t->mapping_count && !gap; i++)
-		gap = gap_in(t, &t->mappings[i], bytes);
+		gap = gap_in(t,
+			     &t->mappings[last ? t->mapping_count - 1 - i : i],
+			     bytes);
 	return gap;
 }
 
@@ -492,7 +506,7 @@ static bool find_gap(struct swz_borrower *b)
 	size_t bytes = (size_t)(swz_stub_call_end - swz_stub_call);
 	uint8_t there[GAP_MOST];
 
-	b->gap = swz_borrow_find_gap(t);
+	b->gap = swz_borrow_find_gap(t, false);
 	/* (a thread may still resume its call there) */
 	if (b->gap && swz_target_read(t, b->gap, there, bytes) &&
 	    memcmp(there, swz_stub_call, bytes) == 0)

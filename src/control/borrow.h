@@ -43,9 +43,11 @@ struct swz_borrower {
  * attach. False: *problem says why. */
 bool swz_borrow_begin(struct swz_borrower *borrower, uint64_t region);
 
-/* A gap in the target's code, of which the mappings have been read; 0: there is
- * none. */
-uint64_t swz_borrow_find_gap(const struct swz_target *target);
+/* A gap in the target's code, of which the mappings have been read, in the LAST
+ * one that has any or else the first; 0: there is none. Attaching takes the
+ * first. The sampler takes the last: it knows no region from which a borrowed
+ * thread returns to the gap, and so must not take that one away. */
+uint64_t swz_borrow_find_gap(const struct swz_target *target, bool last);
 /* Puts swz_stub_call there, unless it is there. False: there is something else.
  */
 bool swz_borrow_fill_gap(const struct swz_target *target, uint64_t gap);

@@ -46,8 +46,10 @@ static struct swz_cut_call cut_of(int32_t pid, int32_t tid, uint64_t gap)
 {
 	struct swz_borrower b = borrower_of(NULL, gap);
 
-	return (struct swz_cut_call){
-		.pid = pid, .tid = tid, .code = {0, b.code[1]}};
+	return (struct swz_cut_call){.pid = pid,
+				     .tid = tid,
+				     .code = {0, b.code[1]},
+				     .code_is_to_come = true};
 }
 
 /* Where nothing was put there is nothing to be taken away: such processes are
@@ -79,7 +81,7 @@ static struct process *find_process(int32_t pid)
 	if (!swz_target_open(&target, pid))
 		return p;
 	if (swz_target_read_mappings(&target))
-		p->gap = swz_borrow_find_gap(&target);
+		p->gap = swz_borrow_find_gap(&target, true);
 	swz_target_close(&target);
 	return p;
 }

@@ -869,8 +869,9 @@ static uint64_t code_of(const struct swz_cut_call *c)
 
 	for (unsigned i = 0; i < 2; i++)
 		if (c->code[i] &&
-		    read_from(c, c->code[i], there, sizeof(there)) &&
-		    memcmp(there, swz_stub_resume, sizeof(there)) == 0)
+		    (c->code_is_to_come ||
+		     (read_from(c, c->code[i], there, sizeof(there)) &&
+		      memcmp(there, swz_stub_resume, sizeof(there)) == 0)))
 			return c->code[i];
 	return 0;
 }

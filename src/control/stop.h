@@ -36,6 +36,8 @@ struct swz_cut_call {
 	/* Addresses of code to resume calls (src/base/resume_call.h), the
 	 * first for those to come; 0: none. */
 	uint64_t code[2];
+	/* The caller puts it there, if it is needed, before the thread goes. */
+	bool code_is_to_come;
 	const struct swz_sleepers *sleepers; /* or NULL */
 };
 

@@ -461,6 +461,46 @@ assert_contains err 'it has executed another program meanwhile. Try again'
 kill $program
 wait $program 2>/dev/null
 
+# It dies if a thread that waits is sent to where code of ours was before the exec.
+it 'a program with threads that wait executes another one in the midst of attaching'
+cat >waits_again.c <<'END'
+#include <errno.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+static void *wait_for_nothing(void *unused)
+{
+	struct epoll_event event;
+	int fd = epoll_create1(EPOLL_CLOEXEC);
+	for (;;)
+		if (epoll_wait(fd, &event, 1, 50) < 0 && errno == EINTR)
+			_exit(5);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	(void)argc;
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, wait_for_nothing, NULL);
+	usleep(30000);
+	execv(argv[0], argv);
+	return 1;
+}
+END
+cc -O1 -pthread -o waits_again waits_again.c || abort 'no program'
+begin ./waits_again
+wait_until grep -q waits_again /proc/$program/comm
+for round in {1..40}; do
+	"$RUN" -q -p $program --for 10ms -o "profile.waits.$round" 2>>waits.err ||
+		kill -0 $program || break
+done
+kill $program
+wait $program 2>/dev/null
+assert_eq 143 $? "the program's exit status"
+assert_contains waits.err 'it has executed another program meanwhile. Try again'
+assert_not_contains waits.err 'cannot detach'
+
 if [ "$(id -u)" = 0 ] && [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
 	it 'a thread of the kernel'
 	program=2

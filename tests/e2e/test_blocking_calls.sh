@@ -13,7 +13,7 @@ begin_rows() { # COMMAND...: $program prints its rows when it is told to end
 	"$@" <input >printed 2>program.err &
 	program=$!
 	exec 8>input
-	wait_until grep -qx ready printed
+	wait_until grep -sqx ready printed
 }
 
 end_rows() {

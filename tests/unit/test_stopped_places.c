@@ -331,7 +331,7 @@ END_TEST
 /* ----------------------------------------- what a stop has cut short goes on
  */
 
-#define CODE (uintptr_t)swz_stub_resume
+#define CODE (uintptr_t) swz_stub_resume
 
 static uint64_t stack_words[1024];
 
