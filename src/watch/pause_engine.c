@@ -40,8 +40,9 @@ static uint8_t copy[SWZ_MOST_STACK_BYTES], outermost[16384];
 static uint64_t outermost_start;
 
 /* Pages of stacks that were read last, of whichever process. A page is read
- * anew for each stack; where its process has ended, what an earlier stack found
- * there serves as well. */
+ * anew for each stack; where its thread has ended, what an earlier stack found
+ * there serves as well: the end of a thread writes over its outermost frames.
+ */
 #define PAGE_BYTES 4096u
 #define REST_PAGES 256u
 
@@ -54,7 +55,7 @@ struct rest_page {
 
 static struct {
 	struct rest_page pages[REST_PAGES]; /* by address */
-	int32_t pid;
+	int32_t pid, tid;
 	uint64_t number;       /* of stacks so far */
 	struct swz_stack copy; /* what was read while it stood */
 } rest;
@@ -68,7 +69,8 @@ static const struct rest_page *read_page(uint64_t start)
 
 	if (is_it && page->number == rest.number)
 		return page;
-	if (swz_proc_memory(rest.pid, start, now, sizeof(now)) != sizeof(now))
+	if (swz_proc_memory(rest.pid, start, now, sizeof(now)) != sizeof(now) ||
+	    (tgkill(rest.pid, rest.tid, 0) != 0 && errno == ESRCH))
 		return is_it ? page : NULL;
 	memcpy(page->bytes, now, sizeof(now));
 	page->pid = rest.pid;
@@ -96,9 +98,10 @@ static bool read_rest(void *context, uint64_t address, void *into, size_t size)
 	return true;
 }
 
-void swz_stack_read_on(int32_t pid, struct swz_stack *stack)
+void swz_stack_read_on(int32_t pid, int32_t tid, struct swz_stack *stack)
 {
 	rest.pid = pid;
+	rest.tid = tid;
 	rest.number++;
 	rest.copy = *stack;
 	stack->read = read_rest;
@@ -576,7 +579,7 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 	task->weighed_ns = task->known_ns;
 	if (!swz_image_knows(task->image, registers.ip))
 		swz_image_read_maps(task->image);
-	swz_stack_read_on(task->image->pid, &stack);
+	swz_stack_read_on(task->image->pid, task->tid, &stack);
 	swz_image_add(task->image, task->thread, &registers, &stack, &hit);
 }
 

@@ -104,7 +104,7 @@ static void take_sample(struct swz_watch *watch,
 		return;
 	/* The kernel copies 64 KB at most, and no page that was never written
 	 * to: a large buffer, say. Outer frames stay longer than inner ones. */
-	swz_stack_read_on(task->image->pid, &stack);
+	swz_stack_read_on(task->image->pid, task->tid, &stack);
 	swz_image_add(task->image, task->thread,
 		      record->has_registers ? &record->registers : NULL, &stack,
 		      &hit);

@@ -250,6 +250,40 @@ for engine in "${ENGINES[@]}"; do
 	assert_ge "$(column profile main 3)" $(("$(total_ns profile)" * 9 / 10)) 'ns below main'
 done
 
+# The end of a thread writes over what lies beyond the copies of its last samples.
+cat >ended.c <<-'END'
+	#include <pthread.h>
+	long work(char *room);
+	__attribute__((noipa)) void *run(void *p) { char room[400000]; return (void *)(work(room) + (long)p); }
+	int main(void) {
+		for (int i = 0; i < 40; i++) {
+			pthread_t t;
+			pthread_create(&t, 0, run, 0);
+			pthread_join(t, 0);
+		}
+		return 0;
+	}
+END
+cat >short.c <<-'END'
+	#include <time.h>
+	long work(char *room) {
+		struct timespec t;
+		do
+			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		while (t.tv_nsec < 5000000);
+		return t.tv_nsec + (long)room;
+	}
+END
+gcc -O1 -pthread -o ended short.c ended.c || abort 'cannot compile'
+for engine in "${ENGINES[@]}"; do
+	it "$engine: stacks of threads that have ended are theirs"
+	"$RUN" -q -m sample --engine "$engine" -o profile ./ended
+	"$DUMP" -q -f folded profile >stacks
+	assert_matches stacks ';run;work'
+	grep ';work' stacks | grep -v ';run;work' >wrong
+	assert_empty wrong
+done
+
 it 'deep stacks have a root'
 if [ "${ENGINES[0]}" = perf ]; then
 	gcc -O1 -o deep deep.c
