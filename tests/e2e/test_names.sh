@@ -110,10 +110,11 @@ assert_not_contains <("$DUMP" -f info linked) called:
 "$RUN" -q -o named/ sh -c './real-name; ./called-name'
 assert_eq real-name "$(modules_of named)" 'of several names its own'
 ln -s "$(command -v perl)" my-perl
-printf '#!%s/my-perl\n$x += $_ for 1..2000000\n' "$TMP" >script
+printf '#!%s/my-perl\n$x += $_ for 1..$ARGV[0]\n' "$TMP" >script
 chmod +x script
 for mode in profile sample; do
-	"$RUN" -q -m $mode -o linked ./script
+	# samples come late where others have the processors
+	"$RUN" -q -m $mode -o linked ./script $([ $mode = sample ] && echo 20000000 || echo 1000)
 	"$DUMP" -q -f text linked >out
 	assert_matches out ' my-perl$'
 	assert_eq 'called: my-perl' "$("$DUMP" -f info linked | grep ^called:)" "$mode"
@@ -270,7 +271,7 @@ gcc -O1 -o plain odd.c &&
 	objcopy --redefine-sym inner="$odd" --redefine-sym formula='=cmd(1)' plain odd ||
 	abort 'no program'
 "$RUN" -q -m trace -o odd.profile ./odd
-for format in callgrind table text tree folded dot csv calls json speedscope chrome; do
+for format in callgrind table text tree folded dot csv calls json speedscope chrome asm; do
 	"$DUMP" -q -f $format -o odd.out odd.profile
 	assert_contains odd.out cmd
 	! LC_ALL=C grep -aP '[\x01-\x08\x0b-\x1f\x7f]|\xc2\x9b|\xe2\x80\xae|\xff' odd.out ||
@@ -282,6 +283,13 @@ assert_contains odd.out 'esc?[31m?nl?c1?rlo?bad?end  odd'
 assert_contains odd.out '"esc\u001b[31m\u0007nl\u000ac1\u009brlo\u202ebad\ufffdend"'
 "$DUMP" -q -f csv -o odd.out odd.profile
 assert_contains odd.out ",'=cmd(1),odd,"
+for command in '-f html' '-f graph' '-f calls-html' '-f info' '-f raw' '--by file' '--by thread' '--at 1%' '--calls-of main' \
+	'--diff odd.profile --'; do
+	# shellcheck disable=SC2086 # words are wanted
+	"$DUMP" -q -o odd.out $command odd.profile || fail "$command"
+	! LC_ALL=C grep -aP '[\x01-\x08\x0b-\x1f\x7f]|\xc2\x9b|\xe2\x80\xae|\xff' odd.out ||
+		fail "in $command"
+done
 capture "$RUN" --list -v ./odd
 assert_contains out ' esc?[31m?nl?c1?rlo?bad?end'
 

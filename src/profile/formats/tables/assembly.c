@@ -515,8 +515,9 @@ static void put_row(FILE *stream, const struct row *row, uint64_t samples,
 		fprintf(stream, " %11" PRIu64, row->calls);
 	else
 		fprintf(stream, " %11s", "");
-	fprintf(stream, " %9" PRIx64 "  %s %s\n", row->address, lanes,
-		row->text);
+	fprintf(stream, " %9" PRIx64 "  %s ", row->address, lanes);
+	swz_put_text(stream, row->text);
+	fputc('\n', stream);
 }
 
 static void put_rows(FILE *stream, const struct code *code,
