@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/program_kind.h"
+#include "base/printable.h"
 #include "base/run_summary.h"
 #include "control/attach.h"
 #include "launch/program.h"
@@ -372,10 +373,18 @@ static char *attach_refused(int32_t pid)
 static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 {
 	va_list arguments;
+	char *text;
+	int n;
 
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	n = vasprintf(&text, format, arguments);
 	va_end(arguments);
+	if (n < 0)
+		return;
+	/* paths and names are those of other processes */
+	swz_make_printable(text, "\n");
+	fputs(text, stderr);
+	free(text);
 }
 
 /* Prints the library's messages, which have "swizzle: " of their own. */

@@ -15,6 +15,7 @@
 
 #include "base/syscall.h"
 #include "util/memory.h"
+#include "util/output.h"
 #include "ctl/ctl_options.h"
 #include "top/process_list.h"
 
@@ -262,8 +263,7 @@ static void complain(struct swz_ctl_processes *all,
 			why = "it is still starting under swizzle-run. Try "
 			      "again "
 			      "in a moment";
-		fprintf(stderr, "swizzle: %d is not profiled: %s\n", (int)*pid,
-			why);
+		swz_complain("%d is not profiled: %s", (int)*pid, why);
 		*missing = true;
 	}
 	for (const char **name = options->names; *name; name++) {
@@ -273,8 +273,7 @@ static void complain(struct swz_ctl_processes *all,
 			there |= is_called(&found->list[i], *name);
 		if (there)
 			continue;
-		fprintf(stderr, "swizzle: no profiled process is called '%s'\n",
-			*name);
+		swz_complain("no profiled process is called '%s'", *name);
 		*missing = true;
 	}
 	for (const int32_t *root = options->trees; *root; root++) {
@@ -284,11 +283,10 @@ static void complain(struct swz_ctl_processes *all,
 			there |= is_in_tree(all, found->list[i].pid, *root);
 		if (there)
 			continue;
-		fprintf(stderr,
-			"swizzle: %d, and what it has started, is not "
-			"profiled%s\n",
-			(int)*root,
-			find(all, *root) ? "" : ": there is no such process");
+		swz_complain("%d, and what it has started, is not profiled%s",
+			     (int)*root,
+			     find(all, *root) ? ""
+					      : ": there is no such process");
 		*missing = true;
 	}
 }

@@ -18,6 +18,7 @@
 
 #include "base/program_kind.h"
 #include "options/command_line.h"
+#include "util/output.h"
 
 /* --- search for a program ------------------------------------------------ */
 
@@ -63,11 +64,9 @@ void swz_die(int status, const char *format, ...)
 {
 	va_list arguments;
 
-	fputs("swizzle: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	swz_complain_list(format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
 	exit(status);
 }
 

@@ -441,6 +441,7 @@ void swz_notice(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text + length, sizeof(text) - length - 1, format, arguments);
 	va_end(arguments);
+	swz_make_printable(text, "\n");
 	length = strlen(text);
 	text[length++] = '\n';
 	swz_notice_write(text, length);

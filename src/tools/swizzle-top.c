@@ -13,6 +13,7 @@
 #include "top/session.h"
 #include "top/terminal.h"
 #include "top/top_options.h"
+#include "util/output.h"
 
 /* The terminal may not be ours if the program runs on. */
 static void say_what_stays(struct swz_top_session *session)
@@ -20,10 +21,9 @@ static void say_what_stays(struct swz_top_session *session)
 	struct swz_top_started *started = &session->started;
 
 	if (started->pid && !started->ended)
-		fprintf(stderr,
-			"swizzle: %s runs on as process %d (to end it: "
-			"kill %d)\n",
-			session->command, (int)started->pid, (int)started->pid);
+		swz_complain("%s runs on as process %d (to end it: kill %d)",
+			     session->command, (int)started->pid,
+			     (int)started->pid);
 	swz_program_output_show(&started->output, started->ended);
 }
 
@@ -33,7 +33,7 @@ static bool print(struct swz_top_session *session,
 	if (swz_top_wants_list(options) ? swz_top_batch_list(options)
 					: swz_top_batch(session))
 		return true;
-	fprintf(stderr, "swizzle: standard output: %s\n", strerror(errno));
+	swz_complain("standard output: %s", strerror(errno));
 	return false;
 }
 
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 	else if (!print(&session, &options))
 		status = EXIT_FAILURE;
 	if (session.sampler.problem[0]) {
-		fprintf(stderr, "swizzle: %s\n", session.sampler.problem);
+		swz_complain("%s", session.sampler.problem);
 		status = EXIT_FAILURE;
 	}
 	/* it may be about to end, where the sampler knows that first */

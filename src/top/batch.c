@@ -20,6 +20,7 @@
 #include "top/session.h"
 #include "util/memory.h"
 #include "util/figures.h"
+#include "util/output.h"
 #include "watch/proc_task.h"
 
 /* --- back traces --------------------------------------------------------- */
@@ -110,7 +111,7 @@ static void print_name(const struct printing *p, uint32_t function, int indent)
 	char *text = swz_short_name(swz_live_name(p->live, function), width,
 				    p->style->utf8);
 
-	fprintf(p->stream, "%s", text);
+	swz_put_text(p->stream, text);
 	free(text);
 }
 
@@ -127,7 +128,9 @@ static void print_frame(const struct printing *p, uint32_t function,
 		if (place != SWZ_PLACE_UNKNOWN)
 			fprintf(p->stream, "+0x%" PRIx32 "/0x%" PRIx32,
 				place - 1, f->size);
-		fprintf(p->stream, " [%s]", swz_live_module(p->live, function));
+		fputs(" [", p->stream);
+		swz_put_text(p->stream, swz_live_module(p->live, function));
+		fputc(']', p->stream);
 	}
 	fputc('\n', p->stream);
 }
@@ -229,7 +232,9 @@ static void print_function(const struct printing *p, uint32_t function)
 		by_calls ? "-"
 			 : swz_figure_time(time, f->self_ns, p->style->utf8));
 	print_name(p, function, 40);
-	fprintf(p->stream, "  %s\n", swz_live_module(p->live, function));
+	fputs("  ", p->stream);
+	swz_put_text(p->stream, swz_live_module(p->live, function));
+	fputc('\n', p->stream);
 	print_traces(p, function, f->self_ns);
 }
 
@@ -405,9 +410,8 @@ bool swz_top_batch(struct swz_top_session *s)
 	uint64_t next;
 
 	if (s->sampler.why_pause)
-		fprintf(stderr,
-			"swizzle: sampling by pauses (--engine pause): %s\n",
-			s->sampler.why_pause);
+		swz_complain("sampling by pauses (--engine pause): %s",
+			     s->sampler.why_pause);
 	/* exact counts: the first round is more than what there was before */
 	if (!s->live.samples)
 		swz_top_session_take(s);

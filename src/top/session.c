@@ -24,6 +24,7 @@
 #include "top/top_options.h"
 #include "util/figures.h"
 #include "util/memory.h"
+#include "util/output.h"
 #include "watch/proc_task.h"
 
 /* --- output of the program ----------------------------------------------- */
@@ -151,10 +152,9 @@ void swz_program_output_show(struct swz_program_output *output, bool ended)
 			copy(output->path);
 		(void)unlink(output->path);
 	} else if (st.st_size || !ended) {
-		fprintf(stderr,
-			"swizzle: what the program %s is in %s (%s bytes)\n",
-			ended ? "has written" : "writes", output->path,
-			swz_figure_count(size, (uint64_t)st.st_size));
+		swz_complain("what the program %s is in %s (%s bytes)",
+			     ended ? "has written" : "writes", output->path,
+			     swz_figure_count(size, (uint64_t)st.st_size));
 	}
 	free(output->path);
 	*output = (struct swz_program_output){0};
@@ -297,10 +297,9 @@ static void warn_of_threads(const struct swz_top_session *s)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
 	swz_proc_numbers(path, count, &found);
 	if (found * (size_t)get_nprocs_conf() > MANY_COUNTERS)
-		fprintf(stderr,
-			"swizzle: process %d has %s threads: it takes a while "
-			"until all are sampled\n",
-			(int)s->pid, swz_figure_count(threads, found));
+		swz_complain("process %d has %s threads: it takes a while "
+			     "until all are sampled",
+			     (int)s->pid, swz_figure_count(threads, found));
 }
 
 /* False: *problem says why not, *status is what swizzle-top ends with then. */

@@ -114,7 +114,7 @@ printf '#!%s/my-perl\n$x += $_ for 1..$ARGV[0]\n' "$TMP" >script
 chmod +x script
 for mode in profile sample; do
 	# samples come late where others have the processors
-	"$RUN" -q -m $mode -o linked ./script $([ $mode = sample ] && echo 20000000 || echo 1000)
+	"$RUN" -q -m $mode -o linked ./script "$([ $mode = sample ] && echo 20000000 || echo 1000)"
 	"$DUMP" -q -f text linked >out
 	assert_matches out ' my-perl$'
 	assert_eq 'called: my-perl' "$("$DUMP" -f info linked | grep ^called:)" "$mode"
@@ -292,6 +292,12 @@ for command in '-f html' '-f graph' '-f calls-html' '-f info' '-f raw' '--by fil
 done
 capture "$RUN" --list -v ./odd
 assert_contains out ' esc?[31m?nl?c1?rlo?bad?end'
+capture "$RUN" "./${odd/$'\n'/}"
+assert_eq 'swizzle: ./esc?[31m?nlc1?rlo?bad?end: not found' "$(cat err)" 'not found'
+sed 's/200000/200000000/' odd.c >long.c
+gcc -O1 -o plain long.c && objcopy --redefine-sym inner="$odd" plain odd || abort 'no program'
+"$BUILD/bin/swizzle-top" -b -d 0.1 -- ./odd >out
+assert_contains out 'esc?[31m?nl?c1?rlo?bad?end  odd'
 
 it 'functions without a symbol'
 gcc -O1 -s -o stripped main.c a.o b.o || abort 'no program'
