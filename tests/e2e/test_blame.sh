@@ -3,7 +3,7 @@
 # and who handed it on, as the program itself says it.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets blamed changed
+need_targets blamed changed adjusted
 export SWIZZLE_MODE=trace
 
 ways() { # FILE: a line for each error, without times and marks
@@ -58,6 +58,30 @@ assert_matches blame 'plain\(arg1 = 2\) = -5  <- first returned here$'
 "$DUMP" -q -f calls hidden >calls
 assert_contains calls "} adds = -22$hidden"
 assert_matches calls 'plain\(arg1 = 2\) = -5  <- first returned here$'
+
+it 'a thunk and a wrapper that jump on are one call with what they lead to'
+capture "$RUN" -q --args='both::load' --args=inner --args=run -o adjusted "$TARGETS/adjusted"
+assert_status 0
+"$DUMP" -q --blame adjusted >blame
+ways blame | sed -E 's/0x[0-9a-f]+/P/g; s/\*of = \{[^}]*\}/OBJECT/' | sort >got
+cat >jumps <<'END'
+both::load(this = P, file = 2) [through non-virtual thunk to both::load(int)] = -22 < run(of = P, OBJECT, n = 2) = -22 < main
+inner(n = 3) [through outer, wrapper] = -5 < run(of = P, OBJECT, n = 1) = -5 < main
+END
+assert_same jumps got
+assert_eq 2 "$(grep -c '  <- first returned here$' blame)"
+assert_eq 0 "$(grep -cE '(load|inner).*not handed on' blame)"
+"$DUMP" -q -f calls adjusted >calls
+assert_not_contains calls '} wrapper'
+assert_eq 3 "$(grep -c '  both::load(this' calls)"
+# what is asked for is there
+"$DUMP" -q -f calls -F wrapper adjusted >calls
+assert_eq 2 "$(grep -c ' wrapper {' calls)"
+assert_eq 2 "$(grep -c '  inner(n = [23])' calls)"
+# with values each is a call
+"$RUN" -q --args='[!_]*' -o adjusted "$TARGETS/adjusted" >out
+"$DUMP" -q --blame adjusted >blame
+assert_contains blame 'wrapper(n = 2) = -5'
 
 it 'takes what an error is from the configuration'
 printf '[func@try_once]\nexceptional = no\n[func@run]\nexceptional = retval,==,3\n' >errors

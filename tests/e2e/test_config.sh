@@ -41,7 +41,7 @@ gcc -g -O2 -o program program.c
 "$RUN" -q --args -o whole ./program >out
 
 calls() { # FILE OPTION...: without times
-	"$DUMP" -q -f calls "$@" | sed -nE 's/^ *[0-9.]* +([0-9.]+ .?.?s)? *//; /^#/!p'
+	"$DUMP" -q -f calls "$@" | sed -nE 's/^ *[0-9.]* +([0-9.]+ .?.?s)? *//; s/ \[through [^]]*\]//; /^#/!p'
 }
 
 try() { # CONDITIONS... : of notify; recorded so, and shown so later

@@ -42,6 +42,12 @@ static const struct swz_profile_signature *signature_find(
 		       sizeof(key), compare_ids);
 }
 
+bool swz_signature_is_known(const struct swz_profile *profile,
+			    uint32_t function)
+{
+	return signature_find(profile, function) != NULL;
+}
+
 /* Copies COUNT elements of SIZE bytes to *TO, and moves on. False: there are
  * not as many. */
 static bool take_array(const uint8_t **body, size_t *left, void *to,

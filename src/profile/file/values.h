@@ -48,6 +48,10 @@ struct swz_profile_signature {
 const char *swz_signature_text(const struct swz_signature_set *set,
 			       uint32_t name);
 
+/* True if arguments or results of a function, of that id, are recorded. */
+bool swz_signature_is_known(const struct swz_profile *profile,
+			    uint32_t function);
+
 /* For the scan and the index: a chunk's body; all in their order; the end. */
 void swz_scan_signatures(struct swz_scan *scan, const struct swz_chunk *chunk,
 			 const uint8_t *body, size_t size);

@@ -152,6 +152,7 @@ struct chain {
 
 struct frame {
 	struct swz_event event; /* that began it */
+	struct swz_through through;
 	uint32_t function;
 	struct swz_kept_values arguments;
 	struct swz_returned_errors errors;
@@ -188,6 +189,7 @@ static void describe(struct following *f, const struct frame *frame)
 		of.count = 0;
 	swz_call_print(&f->call, &f->before, f->trace, f->binding, &of,
 		       &frame->event);
+	swz_through_print(&f->call, f->trace, &frame->through);
 }
 
 /* START: when the call began; TIME: NULL where it has not ended. */
@@ -276,7 +278,8 @@ static void put_chain(struct following *f, struct chain *chain,
 	free(chain);
 }
 
-static void begin_blamed(struct following *f, const struct swz_event *event)
+static void begin_blamed(struct following *f, const struct swz_event *event,
+			 const struct swz_through *through)
 {
 	struct frame *frame;
 
@@ -286,6 +289,7 @@ static void begin_blamed(struct following *f, const struct swz_event *event)
 	}
 	frame = &f->frames[f->depth++];
 	frame->event = *event;
+	frame->through = *through;
 	frame->function = swz_trace_function(f->binding, event);
 	frame->hidden = NULL;
 	swz_values_keep(f->values, event, &frame->arguments);
@@ -359,20 +363,21 @@ static void end_blamed(struct following *f, const struct swz_event *event)
 static void follow_thread(struct following *f, struct swz_binding *binding,
 			  const struct swz_profile_thread *thread)
 {
-	struct swz_events *events = swz_trace_open(f->trace, binding, thread);
+	struct swz_calls_events events;
 	uint32_t depth = f->trace->calls->depth;
 	struct swz_event event;
 	struct chain *chain;
 
+	swz_calls_events_open(&events, f->stream, f->trace, binding, thread);
 	f->binding = binding;
 	f->values = swz_values_open(binding->profile, thread);
 	f->depth = 0;
 	swz_calls_put_thread(f->stream, f->trace, binding, thread);
-	while (swz_trace_next(f->stream, f->trace, events, &event)) {
+	while (swz_calls_next(&events, &event)) {
 		if (depth && event.depth >= depth)
 			continue;
 		if (event.begins)
-			begin_blamed(f, &event);
+			begin_blamed(f, &event, &events.through);
 		else
 			end_blamed(f, &event);
 	}
@@ -383,7 +388,7 @@ static void follow_thread(struct following *f, struct swz_binding *binding,
 			put_chain(f, chain, frame, NULL, true);
 	}
 	swz_values_close(f->values);
-	swz_trace_close(f->trace, events, thread);
+	swz_calls_events_close(&events, thread);
 }
 
 static void put_sum(const struct following *f)

@@ -216,6 +216,119 @@ static void hand_error(struct swz_calls_walk *w, char *origin)
 		       origin ? origin : swz_duplicate(swz_calls_name(w)));
 }
 
+/* --- calls that are one -------------------------------------------------- */
+
+void swz_calls_events_open(struct swz_calls_events *events, FILE *stream,
+			   struct swz_trace *trace, struct swz_binding *binding,
+			   const struct swz_profile_thread *thread)
+{
+	*events = (struct swz_calls_events){
+		.stream = stream,
+		.trace = trace,
+		.binding = binding,
+		.events = swz_trace_open(trace, binding, thread)};
+}
+
+void swz_calls_events_close(struct swz_calls_events *events,
+			    const struct swz_profile_thread *thread)
+{
+	swz_trace_close(events->trace, events->events, thread);
+	swz_map_free(&events->asked);
+	free(events->left_out);
+}
+
+/* Who asks for a function wants to see it. */
+static bool is_asked_for(struct swz_calls_events *e, uint32_t function)
+{
+	const struct swz_patterns *only = &e->trace->view->only;
+	uint32_t *asked;
+
+	if (!only->count)
+		return false;
+	asked = swz_map_at(&e->asked, function, 0);
+	if (*asked == SWZ_MAP_NONE)
+		*asked = swz_patterns_match(only, e->trace->catalog, function,
+					    NULL);
+	return *asked;
+}
+
+/* True if EVENT, a begin, is of a function that does nothing but jump to that
+ * of the next event. */
+static bool leads_on(struct swz_calls_events *e, const struct swz_event *event)
+{
+	const struct swz_profile *profile = e->binding->profile;
+	const struct swz_node *node, *next;
+
+	if (event->cut || event->untraced || event->how != SWZ_EVENT_ENTER)
+		return false;
+	if (!e->has_next)
+		e->has_next = swz_trace_next(e->stream, e->trace, e->events,
+					     &e->next);
+	if (!e->has_next || !e->next.begins || e->next.untraced ||
+	    e->next.call_site != SWZ_CALL_SITE_TAIL)
+		return false;
+	node = swz_profile_node(profile, event->node);
+	next = swz_profile_node(profile, e->next.node);
+	return node && next && next->parent == event->node &&
+	       !swz_signature_is_known(profile, node->function) &&
+	       !is_asked_for(e, swz_trace_function(e->binding, event));
+}
+
+static bool next_event(struct swz_calls_events *e, struct swz_event *event)
+{
+	if (!e->has_next)
+		return swz_trace_next(e->stream, e->trace, e->events, event);
+	e->has_next = false;
+	*event = e->next;
+	return true;
+}
+
+static void begin_open(struct swz_calls_events *e, bool left_out)
+{
+	swz_grow(&e->left_out, &e->capacity, e->depth, 1);
+	e->left_out[e->depth++] = left_out;
+	e->left_open += left_out;
+}
+
+bool swz_calls_next(struct swz_calls_events *e, struct swz_event *event)
+{
+	bool left_out;
+
+	e->through.count = 0;
+	while (next_event(e, event)) {
+		uint32_t around = e->left_open;
+
+		if (event->begins) {
+			left_out = leads_on(e, event);
+			begin_open(e, left_out);
+			if (left_out && e->through.count < SWZ_MOST_THROUGH)
+				e->through.functions[e->through.count++] =
+					swz_trace_function(e->binding, event);
+		} else {
+			left_out = e->depth && e->left_out[--e->depth];
+			e->left_open -= left_out;
+			around = e->left_open;
+		}
+		if (left_out)
+			continue;
+		event->depth -= around < event->depth ? around : event->depth;
+		return true;
+	}
+	return false;
+}
+
+void swz_through_print(struct swz_text *text, const struct swz_trace *trace,
+		       const struct swz_through *through)
+{
+	unsigned i;
+
+	for (i = 0; i < through->count; i++)
+		swz_text_put(
+			text, "%s%s", i ? ", " : " [through ",
+			trace->catalog->functions[through->functions[i]].name);
+	swz_text_put(text, through->count ? "]" : "");
+}
+
 /* --- watches ------------------------------------------------------------- */
 
 /* watch = ctx->depth: the value is remembered by the path and what its first
@@ -361,7 +474,8 @@ static void watch(struct swz_calls_walk *w,
 /* --- the walk ------------------------------------------------------------ */
 
 static void begin_call(struct swz_calls_walk *w, struct swz_calls_sink *sink,
-		       const struct swz_event *event)
+		       const struct swz_event *event,
+		       const struct swz_through *through)
 {
 	struct swz_call_values values;
 	struct swz_open_call_text *call;
@@ -378,6 +492,7 @@ static void begin_call(struct swz_calls_walk *w, struct swz_calls_sink *sink,
 	};
 	swz_call_begin_print(&w->begun, &call->before, w->trace, w->binding,
 			     w->values, event, &values);
+	swz_through_print(&w->begun, w->trace, through);
 	watch(w, &values, event->ticks);
 	sink->begin(sink, w);
 }
@@ -409,28 +524,28 @@ static void end_call(struct swz_calls_walk *w, struct swz_calls_sink *sink,
 static void walk_thread(struct swz_calls_walk *w, struct swz_calls_sink *sink)
 {
 	struct swz_trace *trace = w->trace;
-	struct swz_events *events = swz_trace_open(trace, w->binding,
-						   w->thread);
+	struct swz_calls_events events;
 	/* (the choice counts what it leaves out) */
 	uint32_t depth = trace->choice.limits.max_depth ? 0
 							: trace->calls->depth;
 	struct swz_event event;
 	bool any = false;
 
+	swz_calls_events_open(&events, sink->stream, trace, w->binding,
+			      w->thread);
 	w->values = swz_values_open(w->binding->profile, w->thread);
 	w->count = 0;
 	swz_objects_forget(w->objects);
 	forget_watches(w->watches);
 	swz_trace_flows_begin(&w->flows, trace, w->binding, w->thread);
-	while (!sink->stopped &&
-	       swz_trace_next(sink->stream, trace, events, &event)) {
+	while (!sink->stopped && swz_calls_next(&events, &event)) {
 		if (!any)
 			sink->thread(sink, w);
 		any = true;
 		if (depth && event.depth >= depth)
 			continue;
 		if (event.begins)
-			begin_call(w, sink, &event);
+			begin_call(w, sink, &event, &events.through);
 		else
 			end_call(w, sink, &event);
 	}
@@ -439,7 +554,7 @@ static void walk_thread(struct swz_calls_walk *w, struct swz_calls_sink *sink)
 	while (w->count)
 		free_open(&w->open[--w->count]);
 	swz_values_close(w->values);
-	swz_trace_close(trace, events, w->thread);
+	swz_calls_events_close(&events, w->thread);
 }
 
 void swz_calls_walk(struct swz_trace *trace, struct swz_calls_sink *sink)

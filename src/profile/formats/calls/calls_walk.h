@@ -62,6 +62,47 @@ void swz_errors_add(struct swz_returned_errors *errors,
  */
 void *swz_errors_remaining(struct swz_returned_errors *errors);
 
+/* --- calls that are one -------------------------------------------------- */
+
+/* A function without values that begins with a jump to another one, as a thunk
+ * for a second base and a wrapper do, is one call with that: its own begin and
+ * end are left out. */
+
+/* Of functions that led to a call so many are named. */
+#define SWZ_MOST_THROUGH 4u
+
+struct swz_through {
+	uint32_t functions[SWZ_MOST_THROUGH]; /* of the catalog */
+	unsigned count;
+};
+
+struct swz_calls_events {
+	FILE *stream;
+	struct swz_trace *trace;
+	struct swz_binding *binding;
+	struct swz_events *events;
+	struct swz_event next; /* read ahead */
+	bool has_next;
+	uint8_t *left_out; /* of the calls that are open */
+	size_t depth, capacity;
+	uint32_t left_open;         /* of these: left out */
+	struct swz_map asked;       /* functions that -F names: 1, others 0 */
+	struct swz_through through; /* of the begin that was told last */
+};
+
+void swz_calls_events_open(struct swz_calls_events *events, FILE *stream,
+			   struct swz_trace *trace, struct swz_binding *binding,
+			   const struct swz_profile_thread *thread);
+void swz_calls_events_close(struct swz_calls_events *events,
+			    const struct swz_profile_thread *thread);
+
+/* As swz_trace_next(). */
+bool swz_calls_next(struct swz_calls_events *events, struct swz_event *event);
+
+/* Adds " [through wrapper]" to a call; nothing, if it was called by itself. */
+void swz_through_print(struct swz_text *text, const struct swz_trace *trace,
+		       const struct swz_through *through);
+
 /* --- the walk ------------------------------------------------------------ */
 
 /* The calls of a trace, thread by thread: what they were given and returned,
