@@ -269,6 +269,10 @@ $(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
 check-counts: all $(B)/test/bench/functions	#: calls of functions and edges: -m count, -m profile and callgrind must agree (BENCH_PROGRAMS="lua ...")
 	tests/bench/counts $(BENCH_PROGRAMS)
 
+.PHONY: check-gates
+check-gates: all		#: comparisons of a build with itself raise no alarm, and counts are equal (COMPARISONS, 100; COUNTS, 20)
+	tests/gates
+
 .PHONY: bench-accuracy
 bench-accuracy: all $(B)/test/bench/functions	#: how true the times are, against perf (BENCH_PROGRAMS="lua ...")
 	tests/bench/accuracy $(BENCH_PROGRAMS)

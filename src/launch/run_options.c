@@ -43,6 +43,8 @@ enum option_kind {
 	OPTION_BYTES,
 	OPTION_MEMORY,
 	OPTION_CHECK,
+	OPTION_COMPARE,
+	OPTION_RUNS,
 };
 
 #define MOST_BYTES (UINT64_C(64) << 30)
@@ -51,6 +53,8 @@ enum option_kind {
 #define MOST_NS UINT64_C(1000000000000)
 #define MOST_PID 4194304u
 #define LEAST_STACK 512u
+#define MOST_RUNS 1000u
+#define USUAL_RUNS 20u
 
 /* ---------------------------------------------------------------- words */
 
@@ -278,6 +282,11 @@ static const char *option_problem(enum option_kind kind, const char *value)
 		return switch_problem(value, "dlsym");
 	case OPTION_CHECK:
 		return NULL;
+	case OPTION_COMPARE:
+		return *value ? NULL : "the program's name is empty";
+	case OPTION_RUNS:
+		return number_problem(value, 2, MOST_RUNS,
+				      " (runs of each build)");
 	case OPTION_REPORT:
 		return NULL; /* swizzle-dump will say */
 	case OPTION_OUTPUT:
@@ -596,6 +605,14 @@ static const struct swz_option options[] = {
 	{.name = "list", .variable = "SWIZZLE_LIST", .sets = "1",
 	 .id = OPTION_FLAG, .group = OF_HOOKS,
 	 .help = "list what would be hooked and what not|, and exit"},
+	{.name = "compare", .value = "OLD NEW", .id = OPTION_COMPARE,
+	 .offer = "files",
+	 .help = "run two builds in turns|, with the ARGUMENTs behind --, "
+		 "until it is told from noise which is faster; profiles go "
+		 "into the directory of -o [swizzle.compare.PID]"},
+	{.name = "runs", .value = "N", .id = OPTION_RUNS,
+	 .help = "--compare: at most N runs of each| (there also -r N) "
+		 "[20]"},
 	{.name = "check", .id = OPTION_CHECK,
 	 .help = "say what works on this machine and what does not|, with "
 		 "the command that would change it, and exit"},
@@ -613,8 +630,10 @@ static const struct swz_option options[] = {
 static char *lists[OPTION_COUNT]; /* patterns, one a line */
 static const char *given_output;
 static bool check_is_wanted;
+static struct swz_compared_builds compared = {.most = USUAL_RUNS};
 static const char *given_of[OF_SAMPLES + 1]; /* an option for such modes */
 static const char *given_as[OPTION_COUNT];   /* "-D" or "--depth" */
+static const char *given_runs;               /* "--runs" */
 static bool in_environment[OPTION_COUNT];    /* before the configuration */
 
 /* Options that may be repeated are variables with an item a line. (Patterns may
@@ -665,6 +684,21 @@ static void set_option(const struct swz_option *o, const char *as,
 
 	if (o->id == OPTION_CHECK) {
 		check_is_wanted = true;
+		return;
+	}
+	if (o->id == OPTION_COMPARE) {
+		check(o, as, value);
+		compared.old = value;
+		return;
+	}
+	if (o->id == OPTION_RUNS ||
+	    (compared.old && o->id == OPTION_RATE && strcmp(as, "-r") == 0)) {
+		const char *problem = option_problem(OPTION_RUNS, value);
+
+		if (problem)
+			bad_usage("option %s: %s", as, problem);
+		compared.most = (unsigned)strtoul(value, NULL, 10);
+		given_runs = as;
 		return;
 	}
 	given_of[o->group] = as;
@@ -882,6 +916,17 @@ char **swz_options_read(char **argv)
 {
 	char **program = swz_options_parse(&swz_run_option_table, argv, NULL);
 
+	if (compared.old) {
+		compared.new = *program;
+		if (!compared.new || !*compared.new)
+			bad_usage("option --compare needs two builds: "
+				  "--compare OLD NEW -- ARGUMENT...");
+		/* options may stand behind the builds */
+		program = swz_options_parse(&swz_run_option_table, program,
+					    NULL);
+	} else if (given_runs) {
+		bad_usage("option %s is for --compare only", given_runs);
+	}
 	check_variables();
 	return program;
 }
@@ -905,6 +950,11 @@ void swz_options_settle_mode(bool has_program)
 		bad_usage("option %s is for --mode trace only",
 			  given_of[OF_TRACE]);
 	}
+}
+
+const struct swz_compared_builds *swz_options_compared(void)
+{
+	return compared.old ? &compared : NULL;
 }
 
 bool swz_options_check_is_wanted(void)

@@ -49,6 +49,15 @@ const char *swz_options_name(const char *variable);
 /* True if --check was given, which needs no program. */
 bool swz_options_check_is_wanted(void);
 
+/* The builds of --compare OLD NEW, and how many runs there may be of each.
+ * NULL: it was not given. */
+struct swz_compared_builds {
+	const char *old, *new;
+	unsigned int most;
+};
+
+const struct swz_compared_builds *swz_options_compared(void);
+
 /* The value of -o, or NULL. */
 const char *swz_options_output(void);
 

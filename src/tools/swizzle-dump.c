@@ -15,6 +15,7 @@
 #include "tools/dump/join.h"
 #include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
+#include "tools/dump/gates.h"
 #include "tools/dump/input.h"
 #include "tools/dump/reports.h"
 #include "tools/dump/selection.h"
@@ -111,6 +112,8 @@ int main(int argc, char **argv)
 	/* a script must not take a part for the whole */
 	if (status == EXIT_OK && swz_dump_unread())
 		status = EXIT_INPUT;
+	if (status == EXIT_OK)
+		status = swz_gates_end(&options);
 	swz_dump_free_options(&options);
 	return status;
 }

@@ -20,6 +20,7 @@
 #include "control/attach_run.h"
 #include "control/check_machine.h"
 #include "control/pause_calls.h"
+#include "launch/compare_builds.h"
 #include "launch/library.h"
 #include "launch/program.h"
 #include "launch/run_options.h"
@@ -427,6 +428,22 @@ static int attach(const char *self)
 	return swz_sampler_attach(&tree, &settings);
 }
 
+/* Each run settles its mode and reads the configuration by itself. */
+static int compare(char **arguments, const char *self, char **given)
+{
+	const struct swz_compared_builds *builds = swz_options_compared();
+	const struct swz_compared compared = {.old = builds->old,
+					      .new = builds->new,
+					      .most = builds->most,
+					      .output = swz_options_output(),
+					      .arguments = arguments};
+
+	if (*swz_environment_get("SWIZZLE_PID") || is_set("SWIZZLE_LIST"))
+		swz_die(SWZ_WRONG_USAGE,
+			"option --compare has no use for -p and --list");
+	return swz_compare_builds(&compared, self, given);
+}
+
 int main(int argc, char **argv)
 {
 	static char **given; /* the environment before options change it */
@@ -443,6 +460,8 @@ int main(int argc, char **argv)
 	program = swz_options_read(argv);
 	if (swz_options_check_is_wanted())
 		return swz_check_machine(swz_library_find(argv[0]));
+	if (swz_options_compared())
+		return compare(program, argv[0], given);
 	swz_configuration_apply();
 	swz_options_settle_mode(*program != NULL);
 	swz_report_begin(argv[0], given);

@@ -435,8 +435,14 @@ fails_above 0 --fail-above 110% --diff before.* -- after.*
 assert_empty err
 fails_above 0 --fail-above 0 --diff after.* -- before.*
 assert_empty err
-# 5% is not beyond 7.5%
-fails_above 0 --fail-above 1% --diff before.1 before.2 before.2 -- before.3 before.3 before.2
+# 5% is not beyond 7.5%, so a limit of 1% cannot be told
+fails_above 3 --fail-above 1% --diff before.1 before.2 before.2 -- before.3 before.3 before.2
+assert_eq 1 "$(wc -l <err)" 'one line'
+assert_matches err '^swizzle: undecided, as the noise is larger than 1%: total [+-][0-9.]+% \([+-][0-9]+ ns, noise [1-9][0-9]* ns\); (heavy|steady|main) \(slow\): self .*[.] Give more runs, on a quieter machine$'
+fails_above 0 --fail-above 200% --diff before.1 before.2 before.2 -- before.3 before.3 before.2
+assert_empty err
+# (of what is surely faster nothing is left to decide)
+fails_above 0 --fail-above 1% --diff after.* -- before.*
 assert_empty err
 # what is filtered out is not judged, nor is the total then
 fails_above 1 --fail-above 90% -F steady --diff before.* -- after.*
@@ -450,6 +456,119 @@ assert_contains err 'in threads called'
 # what was not there was not checked
 fails_above 1 --fail-above 90% --diff before.1 before.2 -- before.3 nothing
 assert_matches err '^swizzle: nothing: No such file'
+
+it '--fail-calls-above: status 1 and one line for what is called more often'
+cat >calls.c <<'END'
+#include <stdlib.h>
+static volatile int sum;
+__attribute__((noipa)) void leaf(void) { for (int i = 0; i < 500; i++) sum++; }
+__attribute__((noipa)) void work(void) { for (int i = 0; i < 20; i++) leaf(); }
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < atoi(argv[argc - 1]); i++)
+		work();
+	return 0;
+}
+END
+gcc -g -O1 -o calls calls.c || abort 'no program'
+for n in 1 2; do
+	"$RUN" -q -m count -o few.$n ./calls 100
+	"$RUN" -q -m count -o more.$n ./calls 112
+done
+# exact counts are decided with a single run of each, or several
+for runs in '1 -- more.1' '1 few.2 -- more.1 more.2'; do
+	# shellcheck disable=SC2086 # words
+	fails_above 1 --fail-calls-above 10% --diff few.$runs
+	assert_eq 1 "$(wc -l <err)" 'one line'
+	assert_matches err '^swizzle: more calls by more than 10%: total [+]12[.]0% \([+]252 calls, noise .*\); leaf \(calls\): [+]12[.]0% \([+]240 calls, noise .*\); and other functions$'
+	# shellcheck disable=SC2086
+	fails_above 0 --fail-calls-above 12% --diff few.$runs
+	assert_empty err
+done
+fails_above 0 --fail-calls-above 0 --diff few.1 few.2 -- few.2 few.1
+assert_empty err
+fails_above 1 --fail-calls-above 5% -F work --diff few.1 -- more.1
+assert_matches err '^swizzle: more calls by more than 5%: work \(calls\): [+]12[.]0% \([+]12 calls'
+# calls that differ from run to run
+"$RUN" -q -m count -o most ./calls 150
+fails_above 3 --fail-calls-above 10% --diff few.1 most few.2 -- most few.1 most
+assert_matches err '^swizzle: undecided, as the noise is larger than 10%: total '
+
+it '--annotate: the same, as GitHub reads it'
+fails_above 1 --annotate --fail-calls-above 10% --diff few.1 few.2 -- more.1 more.2
+assert_matches err '^::error title=swizzle::total: [+]12[.]0%25 \([+]252 calls, noise 0 calls\)$'
+assert_matches err '^::error file=calls.c,line=3,title=swizzle::leaf \(calls\): [+]12[.]0%25 '
+assert_matches err '^::error file=calls.c,line=4,title=swizzle::work \(calls\): [+]12[.]0%25 '
+assert_eq 3 "$(grep -c '^::' err)" annotations
+mkdir -p elsewhere
+(cd elsewhere && "$DUMP" --annotate --fail-calls-above 10% --diff ../few.1 -- ../more.1 >out 2>err)
+assert_matches elsewhere/err "^::error file=$TMP/calls.c,line=3,"
+GITHUB_WORKSPACE=$TMP capture "$DUMP" -q --annotate --fail-calls-above 10% --diff few.1 -- more.1
+assert_matches err '^::error file=calls.c,line=3,'
+fails_above 3 --annotate --fail-calls-above 10% --diff few.1 most few.2 -- most few.1 most
+assert_matches err '^::warning title=swizzle::total: .* cannot be told from noise$'
+capture "$DUMP" --annotate few.1
+assert_refused 2 '--annotate says what --fail-above, --fail-calls-above or --budget find: give one of them'
+capture "$DUMP" --fail-calls-above 3% few.1
+assert_refused 2 '--fail-calls-above is for comparisons'
+
+it '--budget: each function is held to its limit'
+cat >budget <<'END'
+# what this program may do
+leaf    calls 2000
+[lw]*k  calls 100
+total   calls 2101
+
+main    incl 100s
+main    self 100%
+END
+"$RUN" -q -o timed ./calls 100
+capture "$DUMP" --budget budget timed
+assert_status 0
+assert_empty err
+"$RUN" -q -o timed.more ./calls 101
+capture "$DUMP" --budget budget timed.more
+assert_status 1
+assert_eq "swizzle: over budget: leaf (calls): calls 2020, more than 2000 (budget:2)
+swizzle: over budget: work (calls): calls 101, more than 100 (budget:3)
+swizzle: over budget: total: calls 2122, more than 2101 (budget:4)" "$(cat err)"
+assert_matches out ' 101 .*  work  calls$'
+capture "$DUMP" --annotate --budget budget timed.more
+assert_matches err '^::error file=calls.c,line=4,title=swizzle::work \(calls\): calls 101, more than 100 \(budget:3\)$'
+# of counts no times are known, and of what was not called nothing is
+capture "$DUMP" --budget budget few.1
+assert_status 3
+assert_eq "swizzle: undecided: budget:6: nothing was recorded of 'main' that incl could be held to
+swizzle: undecided: budget:7: nothing was recorded of 'main' that self could be held to" "$(cat err)"
+limit() { # STATUS TEXT LIMIT...: a budget of one line each
+	local code=$1 text=$2
+	shift 2
+	printf '%s\n' "$@" >one
+	capture "$DUMP" --budget one timed
+	assert_status "$code"
+	assert_contains err "$text"
+}
+printf 'gone calls 0\n' >one
+capture "$DUMP" --budget one timed
+assert_status 0
+assert_empty err
+limit 3 "one:1: nothing was recorded of 'gone'" 'gone calls 5'
+limit 1 'over budget: main (calls): incl ' 'main incl 1ns'
+limit 1 'over budget: main (calls): incl ' 'main incl 1%'
+limit 1 'over budget: total: self ' 'total self 1us'
+limit 2 "one:2: no time with a unit, and no percentage '10'" '#' 'main incl 10'
+limit 2 "one:1: no number of calls '10ms'" 'main calls 10ms'
+limit 2 "one:1: unknown metric (calls, self, incl) 'main'" 'the main 10'
+limit 2 "one:1: there is no function" 'calls 10'
+limit 2 'there is no limit in it' '# none'
+capture "$DUMP" --budget nosuch timed
+assert_refused 1 'nosuch: No such file'
+capture "$DUMP" --budget budget -f info timed
+assert_refused 2 'the format info has no use for --budget'
+# means of several runs are held to it, too
+capture "$DUMP" --budget budget --diff timed -- timed.more
+assert_status 1
+assert_contains err 'over budget: work (calls): calls 101, more than 100'
 
 it 'options may stand behind the --, too'
 "$DUMP" -f text -n 3 --diff first -- second >given

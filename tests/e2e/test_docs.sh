@@ -176,7 +176,12 @@ if have 'the recipes' gcc make seq; then
 	assert_ge "$(grep -c '^swizzle-' recipes)" 18 'commands in recipes'
 	while read -r recipe <&3; do
 		capture env PATH="${DUMP%/*}:$PATH" bash -c "$recipe"
-		assert_status 0
+		# shellcheck disable=SC2154 # of lib.sh
+		case $recipe in
+		# what a busy machine does not tell from noise
+		*--compare*) [ "$status" -eq 3 ] || assert_status 0 ;;
+		*) assert_status 0 ;;
+		esac
 		case $recipe in
 		'swizzle-dump -f tree'*) assert_matches out '  [a-z_]*_(word|lock)  ' ;;
 		esac

@@ -47,6 +47,51 @@ static void teardown(void)
 	swz_runs_free(&runs);
 }
 
+/* From tables of Student's distribution, two-sided. */
+START_TEST(limits_are_the_quantiles_of_students_distribution)
+{
+	static const struct {
+		double degrees, chance, limit;
+	} rows[] = {
+		{1, 0.01, 63.657},  {2, 0.01, 9.925},    {4, 0.01, 4.604},
+		{8, 0.001, 5.041},  {10, 0.05, 2.228},   {18, 0.001, 3.922},
+		{30, 0.001, 3.646}, {4, 0.0002, 13.034}, {1e6, 0.001, 3.291},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ck_assert_double_eq_tol(
+			swz_student_limit(rows[i].degrees, rows[i].chance),
+			rows[i].limit, 0.001 * rows[i].limit);
+	ck_assert_double_gt(swz_student_limit(4, 1e-9),
+			    swz_student_limit(4, 1e-6));
+}
+END_TEST
+
+START_TEST(a_smaller_chance_takes_more_noise)
+{
+	const double a[] = {98, 100, 102}, b[] = {99, 100, 101};
+	struct swz_spread old = swz_spread_of(a, 3), new = swz_spread_of(b, 3);
+	double usual = swz_spread_noise(&old, &new);
+
+	ck_assert_double_eq_tol(swz_spread_noise_at(&old, &new, 0.01), usual,
+				0.01 * usual);
+	ck_assert_double_gt(swz_spread_noise_at(&old, &new, 0.001),
+			    1.5 * usual);
+	old = swz_spread_of(a, 1);
+	new = swz_spread_of(a, 1);
+	ck_assert_double_eq(swz_spread_noise_at(&old, &new, 0.001), 0);
+}
+END_TEST
+
+START_TEST(the_calls_of_a_run_are_those_of_all_functions)
+{
+	struct swz_spread calls = swz_runs_total_calls(&runs);
+
+	ck_assert_double_eq(calls.mean, 10.5);
+	ck_assert(!calls.exact);
+}
+END_TEST
+
 START_TEST(each_run_is_what_it_has_added)
 {
 	struct swz_function_spread work = swz_runs_function(&runs, WORK);
@@ -142,6 +187,10 @@ int main(void)
 	TCase *tcase = tcase_create("runs");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase,
+		       limits_are_the_quantiles_of_students_distribution);
+	tcase_add_test(tcase, a_smaller_chance_takes_more_noise);
+	tcase_add_test(tcase, the_calls_of_a_run_are_those_of_all_functions);
 	tcase_add_test(tcase, each_run_is_what_it_has_added);
 	tcase_add_test(tcase, reports_become_means);
 	tcase_add_test(tcase, a_single_run_stays_what_it_is);

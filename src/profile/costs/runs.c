@@ -78,20 +78,99 @@ double swz_student_factor(double degrees)
 	return factors[whole - 1] * pow(high / factors[whole - 1], share);
 }
 
-double swz_spread_noise(const struct swz_spread *a, const struct swz_spread *b)
+/* The standard error of the difference of both means, and its degrees of
+ * freedom. */
+static double welch(const struct swz_spread *a, const struct swz_spread *b,
+		    double *degrees)
 {
 	double x = a->variance / (double)a->runs;
 	double y = b->variance / (double)b->runs;
-	double both = x + y, degrees;
+	double both = x + y;
 
+	*degrees = 1;
 	if (!(both > 0))
 		return 0;
 	/* (as shares of the sum: squares of large variances are no numbers) */
 	x /= both;
 	y /= both;
-	degrees = 1 / (x * x / (double)(a->runs - 1) +
-		       y * y / (double)(b->runs - 1));
-	return swz_student_factor(degrees) * sqrt(both);
+	*degrees = 1 / (x * x / (double)(a->runs - 1) +
+			y * y / (double)(b->runs - 1));
+	return sqrt(both);
+}
+
+double swz_spread_noise(const struct swz_spread *a, const struct swz_spread *b)
+{
+	double degrees, error = welch(a, b, &degrees);
+
+	return error > 0 ? swz_student_factor(degrees) * error : 0;
+}
+
+double swz_spread_noise_at(const struct swz_spread *a,
+			   const struct swz_spread *b, double chance)
+{
+	double degrees, error = welch(a, b, &degrees);
+
+	return error > 0 ? swz_student_limit(degrees, chance) * error : 0;
+}
+
+/* The continued fraction of the incomplete beta function, by Lentz's method. */
+static double beta_fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1), value;
+	int i;
+
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	value = d;
+	for (i = 1; i <= 300; i++) {
+		double even = i * (b - i) * x / ((a + 2 * i - 1) * (a + 2 * i));
+		double odd = -(a + i) * (a + b + i) * x /
+			     ((a + 2 * i) * (a + 2 * i + 1));
+		double step;
+
+		d = 1 + even * d;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = 1 + even / c;
+		value *= d * (fabs(c) < tiny ? tiny : c);
+		d = 1 + odd * d;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = 1 + odd / c;
+		step = d * (fabs(c) < tiny ? tiny : c);
+		value *= step;
+		if (fabs(step - 1) < 1e-12)
+			break;
+	}
+	return value;
+}
+
+/* How often Student's distribution lies beyond T, on both sides. */
+static double student_tails(double t, double degrees)
+{
+	double x = degrees / (degrees + t * t), a = degrees / 2, b = 0.5;
+	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) +
+			   b * log1p(-x));
+
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(a, b, x) / a;
+	return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double swz_student_limit(double degrees, double chance)
+{
+	double low = 1e-6, high = 1e15;
+	int i;
+
+	if (!(degrees > 1))
+		degrees = 1;
+	for (i = 0; i < 100 && high / low > 1 + 1e-9; i++) {
+		double middle = sqrt(low * high);
+
+		if (student_tails(middle, degrees) > chance)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }
 
 /* --- runs ---------------------------------------------------------------- */
@@ -183,6 +262,20 @@ struct swz_spread swz_runs_total(const struct swz_runs *runs)
 
 	for (i = 0; i < runs->count; i++)
 		values[i] = (double)runs->items[i].total_ns;
+	spread = swz_spread_of(values, runs->count);
+	free(values);
+	return spread;
+}
+
+struct swz_spread swz_runs_total_calls(const struct swz_runs *runs)
+{
+	double *values = swz_allocate(runs->count, sizeof(*values));
+	struct swz_spread spread;
+	size_t i, j;
+
+	for (i = 0; i < runs->count; i++)
+		for (j = 0; j < runs->items[i].function_count; j++)
+			values[i] += (double)runs->items[i].functions[j].calls;
 	spread = swz_spread_of(values, runs->count);
 	free(values);
 	return spread;

@@ -20,6 +20,16 @@ struct swz_spread {
 
 struct swz_spread swz_spread_of(const double *values, size_t count);
 
+/* How many standard errors a difference of means exceeds, up or down, in only
+ * CHANCE of all comparisons of a program with itself: two-sided, above 0 and
+ * below 1. */
+double swz_student_limit(double degrees, double chance);
+
+/* Welch's test with a chance of one's own: means of the same program differ by
+ * more than this in CHANCE of all comparisons. */
+double swz_spread_noise_at(const struct swz_spread *a,
+			   const struct swz_spread *b, double chance);
+
 /* The standard deviation of the runs. */
 double swz_spread_deviation(const struct swz_spread *spread);
 
@@ -74,6 +84,7 @@ void swz_runs_free(struct swz_runs *runs);
 struct swz_function_spread swz_runs_function(const struct swz_runs *runs,
 					     uint32_t function);
 struct swz_spread swz_runs_total(const struct swz_runs *runs);
+struct swz_spread swz_runs_total_calls(const struct swz_runs *runs);
 
 /* Make the sums over COUNT runs means. Of the counts that differ from run to
  * run the means are rounded, so that those of a function's contexts, or of the

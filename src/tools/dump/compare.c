@@ -10,104 +10,12 @@
 #include "profile/formats/formats.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
+#include "tools/dump/gates.h"
 #include "tools/dump/result.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
 #include "tools/dump/join.h"
 #include "tools/dump/selection.h"
-
-/* --- what has become slower ---------------------------------------------- */
-
-/* A new function has no percentage: its time is in the total, as the time
- * outside of all functions is. */
-
-/* --fail-above: whether a comparison is to fail. */
-
-/* Where the noise is not known, what takes so little is not judged. */
-#define LEAST_SHARE 0.001 /* of the larger total */
-
-static bool is_slower(const struct swz_diff_function *function, double least,
-		      double percent)
-{
-	double old = (double)function->costs.old.self_ns;
-	double more = (double)function->costs.new.self_ns - old;
-
-	if (!(more > 0) || old <= 0 || !(more * 100 > percent * old))
-		return false;
-	return function->noise.known ? function->kind == SWZ_DIFF_SLOWER
-				     : more > least;
-}
-
-/* "shop::work (prog): +40.2%, 12300 ns; noise 500 ns"; to be freed. */
-static char *describe(const char *name, const char *module,
-		      const struct swz_diff_function *function)
-{
-	int64_t old = function->costs.old.self_ns;
-	int64_t more = function->costs.new.self_ns - old;
-	char noise[64] = "noise unknown: give several runs of each";
-
-	if (function->noise.known)
-		snprintf(noise, sizeof(noise), "noise %" PRIu64 " ns",
-			 function->noise.self_ns);
-	return swz_print("%s%s%s%s +%.1f%% (+%" PRId64 " ns, %s)", name,
-			 module ? " (" : "", module ? module : "",
-			 module ? "): self" : "",
-			 100 * (double)more / (double)old, more, noise);
-}
-
-/* True if the total or a function's self time has grown by more than
- * options->fail_above percent, and by more than the noise, if that is known;
- * says so in one line. Filters of rows leave functions out of this question,
- * and then the total, too. */
-static bool dump_is_slower(const struct swz_section *section,
-			   const struct swz_dump_options *options)
-{
-	double least = LEAST_SHARE * (double)swz_diff_total(section);
-	struct swz_diff_function total = swz_diff_of_total(section),
-				 worst = {0};
-	bool filtered = options->table.filters.count > 0;
-	char *of_total = NULL, *of_worst = NULL;
-	uint32_t i, at = 0;
-	bool slower;
-	size_t count = 0;
-
-	if (!filtered && is_slower(&total, least, options->fail_above))
-		of_total = describe("total", NULL, &total);
-	for (i = 0; i < section->report->function_capacity; i++) {
-		struct swz_diff_function function;
-
-		function = swz_diff_function(section, i);
-		if (!SWZ_CATALOG_IS_REAL(i) || !function.present)
-			continue;
-		if (filtered && !swz_patterns_match(&options->table.filters,
-						    section->catalog, i, NULL))
-			continue;
-		if (!is_slower(&function, least, options->fail_above))
-			continue;
-		if (!count++ || swz_diff_self(&function.costs) >
-					swz_diff_self(&worst.costs)) {
-			worst = function;
-			at = i;
-		}
-	}
-	if (count)
-		of_worst = describe(section->catalog->functions[at].name,
-				    swz_module_name(section, at), &worst);
-	slower = of_total || of_worst;
-	if (slower)
-		swz_dump_complain(
-			"slower by more than %g%%%s%s: %s%s%s%s",
-			options->fail_above,
-			section->thread_name ? " in threads called " : "",
-			section->thread_name ? section->thread_name : "",
-			of_total ? of_total : "",
-			of_total && of_worst ? "; " : "",
-			of_worst ? of_worst : "",
-			count > 1 ? "; and other functions" : "");
-	free(of_total);
-	free(of_worst);
-	return slower;
-}
 
 /* --- comparison ---------------------------------------------------------- */
 
@@ -153,7 +61,6 @@ struct comparison {
 	struct group *groups;
 	size_t group_count;
 	size_t group_capacity;
-	bool failed; /* --fail-above */
 	bool joined; /* all runs have counts and samples */
 };
 
@@ -360,10 +267,9 @@ static int write_part(struct comparison *c, const struct group *group,
 	section.thread_number = number;
 	section.old = &old;
 	status = swz_dump_write_section(to, &section, options);
+	swz_gates_look(&section, options);
 	swz_dump_advice_add(&c->advice, &results[NEW].report);
 	swz_dump_advice_add(&c->advice, &results[OLD].report);
-	if (options->fail_above >= 0)
-		c->failed |= dump_is_slower(&section, options);
 	swz_dump_free_result(&results[NEW]);
 	swz_dump_free_result(&results[OLD]);
 	swz_runs_free(&runs[NEW]);
@@ -732,9 +638,8 @@ int swz_dump_diff(const struct swz_dump_options *options)
 		warn_children(&c.sides[OLD]);
 		warn_children(&c.sides[NEW]);
 	}
-	if (status == EXIT_OK &&
-	    (c.failed || (options->fail_above >= 0 && !is_complete(&c))))
-		status = EXIT_SLOWER;
+	if (status == EXIT_OK && swz_gates_any(options) && !is_complete(&c))
+		status = EXIT_FAILED;
 	free_side(&c.sides[OLD]);
 	free_side(&c.sides[NEW]);
 	return status;

@@ -22,6 +22,7 @@
 #include "profile/formats/tables/by.h"
 #include "profile/names/debug_info.h"
 #include "tools/dump/destination.h"
+#include "tools/dump/gates.h"
 #include "tools/dump/option_table.h"
 #include "tools/dump/reports.h"
 
@@ -359,6 +360,23 @@ static void check_times(const struct swz_dump_options *options)
 				   what);
 }
 
+/* A gate looks at the sums of functions, as some formats show them. */
+static void check_gates(const struct swz_dump_options *options)
+{
+	if (options->annotate && !swz_gates_any(options))
+		swz_dump_bad_usage("--annotate says what --fail-above, "
+				   "--fail-calls-above or --budget find: give "
+				   "one of them");
+	if (!options->budget)
+		return;
+	if (!options->format->section || options->by)
+		swz_dump_bad_usage("%s%s has no use for --budget; text, csv "
+				   "and json have",
+				   options->by ? "--by" : "the format ",
+				   options->by ? "" : options->format->name);
+	swz_gates_read_budget(options->budget);
+}
+
 /* A format that compresses its file itself is not named as if it did so in
  * another way. */
 static void check_name(const struct swz_dump_options *options)
@@ -454,10 +472,14 @@ static void dump_check_options(struct swz_dump_options *options)
 		check_times(options);
 	if (options->old)
 		check_diff(options);
-	else if (options->fail_above >= 0) {
-		swz_dump_bad_usage("--fail-above is for comparisons: --diff "
-				   "OLD... -- NEW...");
+	else if (options->fail_above >= 0 || options->fail_calls_above >= 0) {
+		swz_dump_bad_usage("%s is for comparisons: --diff OLD... -- "
+				   "NEW...",
+				   options->fail_above >= 0
+					   ? "--fail-above"
+					   : "--fail-calls-above");
 	}
+	check_gates(options);
 	if (format->file && options->process_count)
 		not_taken(options, "--process");
 	if (!format->section && !format->events &&
@@ -711,6 +733,19 @@ static void take_option(void *context, const struct swz_option *option,
 	case OPTION_FAIL_ABOVE:
 		options->fail_above = swz_dump_parse_percent(as, value);
 		break;
+	case OPTION_FAIL_CALLS_ABOVE:
+		options->fail_calls_above = swz_dump_parse_percent(as, value);
+		break;
+	case OPTION_BUDGET:
+		once(as, options->budget != NULL, value);
+		options->budget = not_empty(as, value, "file name");
+		break;
+	case OPTION_TOLD:
+		options->told = true;
+		break;
+	case OPTION_ANNOTATE:
+		options->annotate = true;
+		break;
 	case OPTION_BY:
 		swz_dump_parse_by(options, as, value);
 		break;
@@ -871,6 +906,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, char **argv)
 		.compensate = true,
 		.embed = true,
 		.fail_above = -1,
+		.fail_calls_above = -1,
 		.demangle = SWZ_DEMANGLE_SIMPLE,
 		.pager = true,
 		.table = {.percent_limit = -1},

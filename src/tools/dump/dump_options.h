@@ -31,8 +31,9 @@ enum swz_colour_when {
 enum swz_dump_status {
 	EXIT_OK = 0,
 	EXIT_INPUT = 1,
-	EXIT_SLOWER = 1, /* --fail-above */
-	EXIT_USAGE = 2
+	EXIT_FAILED = 1, /* a gate: --fail-above and others */
+	EXIT_USAGE = 2,
+	EXIT_UNDECIDED = 3, /* a gate cannot tell */
 };
 
 struct swz_dump_moment {
@@ -67,8 +68,12 @@ struct swz_dump_options {
 	const char *merge_into; /* --merge-into; or NULL */
 	char *times;    /* where the times are from (--times); NULL: the same */
 	bool own_times; /* those of -m both are not looked for */
-	double fail_above; /* percent; less than 0: whatever has changed is no
-			    * failure */
+	double fail_above, fail_calls_above; /* percent; below 0: whatever has
+					      * changed is no failure */
+	const char *budget;                  /* --budget; or NULL */
+	bool told; /* --told, of swizzle-run --compare: status 3 if the total's
+		    * change is not told from noise */
+	bool annotate; /* what fails is said as GitHub reads it */
 	bool thread_parts;
 	bool separate_threads;
 	bool compensate;

@@ -10,6 +10,7 @@
 #include "profile/formats/formats.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
+#include "tools/dump/gates.h"
 #include "tools/dump/result.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
@@ -122,6 +123,7 @@ static int write_report(struct swz_dump_input *input,
 		swz_dump_output_path(options, input->profiles[0]->header.pid));
 	if (status == EXIT_OK) {
 		(void)swz_dump_write_section(&target, section, options);
+		swz_gates_look(section, options);
 		swz_dump_advice_add(&advice, section->report);
 		swz_dump_advice_find(&advice, catalog, options, &target.writer);
 		status = swz_dump_close_target(&target, options);

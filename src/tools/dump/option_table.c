@@ -578,8 +578,27 @@ const struct swz_option swz_dump_option_list[] = {
 	 .value = "P",
 	 .id = OPTION_FAIL_ABOVE,
 	 .help = "with --diff: status 1 if the total or a function has "
-		 "become slower by more than P percent, beyond the noise",
+		 "become slower by more than P percent, beyond the noise; 3 "
+		 "if the noise is too large to tell",
 	 .brief = "with --diff: status 1 if something is so much slower"},
+	{.name = "fail-calls-above",
+	 .value = "P",
+	 .id = OPTION_FAIL_CALLS_ABOVE,
+	 .help = "the same of calls, which do not depend on the machine",
+	 .brief = "with --diff: status 1 if something is called more often"},
+	{.name = "budget",
+	 .value = "FILE",
+	 .offer = "files",
+	 .id = OPTION_BUDGET,
+	 .help = "status 1 if a function is beyond its limit; a line of "
+		 "FILE: FUNCTION calls|self|incl LIMIT (docs/ci.md)",
+	 .brief = "status 1 if a function is beyond its limit in FILE"},
+	{.name = "annotate",
+	 .id = OPTION_ANNOTATE,
+	 .help = "with these: GitHub's annotations of what fails, at its "
+		 "source line",
+	 .brief = "say what fails as GitHub reads it"},
+	{.name = "told", .id = OPTION_TOLD},
 	{.name = "times",
 	 .value = "SAMPLES",
 	 .offer = "files",

@@ -17,6 +17,7 @@
 #include "profile/formats/tables/by.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
+#include "tools/dump/gates.h"
 #include "tools/dump/result.h"
 #include "tools/dump/input.h"
 
@@ -648,6 +649,7 @@ static int dump_merged(struct swz_dump_input *input,
 		swz_dump_output_path(options, input->profiles[0]->header.pid));
 	if (status == EXIT_OK) {
 		(void)swz_dump_write_section(&target, &section, options);
+		swz_gates_look(&section, options);
 		swz_dump_advice_add(&advice, &result.report);
 		swz_dump_advice_find(&advice, catalog, options, &target.writer);
 		status = swz_dump_close_target(&target, options);
@@ -725,6 +727,7 @@ static int dump_thread(struct swz_dump_input *input, size_t index,
 	swz_dump_resolve(binding->catalog);
 	section.contexts = result.has_contexts ? &result.contexts : NULL;
 	status = swz_dump_write_section(to, &section, options);
+	swz_gates_look(&section, options);
 	swz_dump_advice_add(advice, &result.report);
 	if (options->separate_threads && status == EXIT_OK)
 		status = close_file_of(to, &result, binding->catalog,

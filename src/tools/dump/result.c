@@ -100,7 +100,7 @@ struct swz_catalog_options swz_dump_catalog_options(
 		.symbols = true,
 		.lines = options->format->needs & SWZ_NEEDS_LINES ||
 			 swz_rules_need_files(&options->config) ||
-			 options->by == SWZ_BY_FILE ||
+			 options->annotate || options->by == SWZ_BY_FILE ||
 			 options->by == SWZ_BY_LINE,
 		.demangle = options->demangle,
 		.quiet = options->quiet,
