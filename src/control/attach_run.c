@@ -520,7 +520,8 @@ static int record(struct swz_attached *a, const struct swz_run *run,
 	bool asked, detached;
 
 	if (beside)
-		beside->begin(beside->context);
+		beside->begin(beside->context,
+			      a->has_other_root ? NULL : a->control.path);
 	asked = wait_until(a, run, process, signals, o->for_ns);
 	if (beside)
 		beside->end(beside->context);

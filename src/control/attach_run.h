@@ -6,9 +6,10 @@
 
 /* swizzle-run -p PID: attaches, waits, detaches. */
 
-/* The caller's part between attaching and detaching. */
+/* The caller's part between attaching and detaching. PROFILE is the path of the
+ * one that the process writes; NULL: it is in another root. */
 struct swz_attach_beside {
-	void (*begin)(void *context);
+	void (*begin)(void *context, const char *profile);
 	void (*end)(void *context);
 	void *context;
 };

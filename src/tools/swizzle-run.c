@@ -317,12 +317,14 @@ static char *samples_beside(const char *output, int32_t root)
 			(int)root, mark + 2);
 }
 
-/* --mode both: samples of the run whose counts are in RUN. */
-static void sample_beside(const struct swz_run *run, struct swz_run *tree,
-			  struct swz_sampling *settings)
+/* --mode both: samples of the run whose counts are in RUN, and in PROFILE, if
+ * that is known. */
+static void sample_beside(const struct swz_run *run, const char *profile,
+			  struct swz_run *tree, struct swz_sampling *settings)
 {
 	*tree = *run;
-	tree->output = samples_beside(run->output, run->root_pid);
+	tree->output = profile ? swz_text("%s.samples", profile)
+			       : samples_beside(run->output, run->root_pid);
 	settings->summary = false; /* that of the counts tells what is next */
 	settings->counts_output = run->output;
 	settings->counts_pid = run->root_pid;
@@ -336,7 +338,7 @@ static void start_beside(const struct swz_run *run, const char *elf,
 	struct swz_run tree;
 	char *problem;
 
-	sample_beside(run, &tree, &settings);
+	sample_beside(run, NULL, &tree, &settings);
 	settings.program = elf;
 	settings.command = program;
 	problem = swz_sampler_start(&tree, &settings, argv);
@@ -354,7 +356,7 @@ struct beside {
 	pid_t sampler;
 };
 
-static void begin_beside(void *context)
+static void begin_beside(void *context, const char *profile)
 {
 	struct beside *b = context;
 	struct swz_sampling settings = swz_sampling_read();
@@ -363,7 +365,7 @@ static void begin_beside(void *context)
 	b->sampler = fork();
 	if (b->sampler)
 		return;
-	sample_beside(b->run, &tree, &settings);
+	sample_beside(b->run, profile, &tree, &settings);
 	settings.for_ns = 0; /* until we say so */
 	exit(swz_sampler_attach(&tree, &settings));
 }

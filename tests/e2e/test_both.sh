@@ -473,6 +473,51 @@ capture "$RUN" -o alone.attached -p $alone --for 100ms # it is gone
 assert_refused 126 'there is no such process'
 assert_not_contains err 'recording with'
 
+it 'a process that executes another program: its first profile stands for all'
+cat >wrapper <<END
+#!/bin/sh
+"$TARGETS/joined" >/dev/null # a child, which is not of this process
+exec "$TARGETS/joined"
+END
+chmod +x wrapper
+capture "$RUN" -q -o chain ./wrapper
+assert_status 0
+program=$("$DUMP" -q -f raw chain | awk '$1 == "pid" { print $2; exit }')
+child=$(echo chain.*[0-9])
+child=${child%% *}
+[ "$child" != "chain.$program" ] || child=$(echo chain.*[0-9] | cut -d ' ' -f 2)
+assert_exists "chain.$program"
+for input in chain "chain.$program" "$child"; do
+	"$DUMP" -q -f csv -o - "$input" >out
+	assert_matches out '^2000,[1-9].*,work,joined,'
+done
+capture "$DUMP" -f text -o - chain
+assert_matches out '^# process [0-9]+: /bin/sh ./wrapper'
+capture "$DUMP" -f text -o - "chain.$program"
+assert_matches out '^# process [0-9]+: .*/joined$'
+# as both together, and without the child
+"$DUMP" -q -f csv -o - chain "chain.$program" >out
+"$DUMP" -q -f csv -o - chain >named
+assert_same out named
+
+it 'a second attach leaves the samples of the first alone'
+gcc -O1 -g -o alone alone.c
+mkfifo busy
+./alone again >busy &
+alone=$!
+exec 9<busy
+read -r -u 9
+mkdir twice
+capture "$RUN" -q -o twice/ -p $alone --for 100ms
+assert_status 0
+first=$(cksum <"twice/swizzle.out.$alone.samples")
+capture "$RUN" -q -o twice/ -p $alone --for 100ms
+assert_status 0
+exec 9<&-
+wait $alone
+assert_eq "$first" "$(cksum <"twice/swizzle.out.$alone.samples")"
+assert_exists "twice/swizzle.out.$alone.1.samples"
+
 it 'a library by another name, mapped at first as code to its end'
 mkdir real
 cat >busy.c <<'END'

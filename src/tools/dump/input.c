@@ -1,6 +1,7 @@
 #include "tools/dump/input.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/printable.h"
 #include "profile/names/type_rules.h"
@@ -51,12 +53,6 @@ static bool is_pair(const struct swz_profile *samples,
 	       first->counts_start == second->root_start;
 }
 
-static bool is_root(const struct swz_profile *profile)
-{
-	return is_sum(profile) ||
-	       profile->header.pid == profile->header.root_pid;
-}
-
 static void add_pair(struct swz_dump_input *input, struct swz_profile *samples)
 {
 	swz_grow(&input->samples, &input->sample_capacity, input->sample_count,
@@ -91,16 +87,129 @@ static void dump_take_pairs(struct swz_dump_input *input)
 	}
 }
 
+/* Samples beside a profile are those of its process. A process that executes
+ * another program goes on in files of its own, of calls and of samples: each of
+ * calls has the latest of samples that began before it. The profile whose name
+ * the samples' begins with, the first of the run, has them all: programs that
+ * could not be hooked are in none of the others. */
+
+struct profile_file {
+	char *path;
+	struct swz_file_header header;
+};
+
+struct profile_files {
+	struct profile_file *items;
+	size_t count, capacity;
+};
+
+static bool is_same_process(const struct swz_file_header *a,
+			    const struct swz_file_header *b)
+{
+	/* in another namespace the numbers differ */
+	if (a->pid == a->root_pid && b->pid == b->root_pid)
+		return true;
+	/* of one that was gone at once the start is not known */
+	return a->pid == b->pid &&
+	       (!a->process_start || a->process_start == b->process_start);
+}
+
+static bool read_file_header(const char *path, struct swz_file_header *header)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
+	     memcmp(header->magic, SWZ_FILE_MAGIC, sizeof(header->magic)) == 0;
+	close(fd);
+	return is;
+}
+
+/* In the directory of the profile NAME. */
+static void list_samples(struct profile_files *files, const char *name)
+{
+	char *directory = swz_print("%.*s", (int)(swz_base_name(name) - name),
+				    name);
+	DIR *entries = opendir(*directory ? directory : ".");
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		struct profile_file file = {NULL};
+
+		if (!strstr(entry->d_name, ".samples"))
+			continue;
+		file.path = swz_print("%s%s", directory, entry->d_name);
+		(void)swz_wait_for_sampler(file.path);
+		if (read_file_header(file.path, &file.header) &&
+		    file.header.flags & SWZ_FILE_SAMPLES) {
+			swz_grow(&files->items, &files->capacity, files->count,
+				 sizeof(file));
+			files->items[files->count++] = file;
+		} else {
+			free(file.path);
+		}
+	}
+	if (entries)
+		closedir(entries);
+	free(directory);
+}
+
+static bool is_named_after(const char *samples, const char *counts)
+{
+	const char *base = swz_base_name(samples);
+	char *prefix = swz_print("%s.samples", swz_base_name(counts));
+	size_t length = strlen(prefix);
+	bool is = strncmp(base, prefix, length) == 0 &&
+		  (!base[length] || base[length] == '.');
+
+	free(prefix);
+	return is;
+}
+
+static bool is_of_input(const struct swz_dump_input *input,
+			const struct profile_file *file)
+{
+	for (size_t i = 0; i < input->count; i++)
+		if (is_same_process(&file->header, &input->profiles[i]->header))
+			return true;
+	return false;
+}
+
+/* The latest that began before; NULL: there is none. */
+static const struct profile_file *samples_of_program(
+	const struct profile_files *files, const struct swz_file_header *counts)
+{
+	const struct profile_file *latest = NULL;
+
+	for (size_t i = 0; i < files->count; i++) {
+		const struct profile_file *file = &files->items[i];
+
+		if (file->header.counts_pid == counts->root_pid &&
+		    file->header.counts_start == counts->root_start &&
+		    is_same_process(&file->header, counts) &&
+		    file->header.start_realtime_ns <=
+			    counts->start_realtime_ns &&
+		    (!latest || latest->header.start_realtime_ns <
+					file->header.start_realtime_ns))
+			latest = file;
+	}
+	return latest;
+}
+
 static void read_pair(struct swz_dump_input *input, const char *path,
 		      const struct swz_profile *counts)
 {
 	struct swz_profile *samples;
 	struct swz_error error;
 
-	(void)swz_wait_for_sampler(path);
+	for (size_t i = 0; i < input->sample_count; i++)
+		if (strcmp(input->samples[i]->name, path) == 0)
+			return;
 	if (swz_profile_read(path, &samples, &error) != SWZ_OK)
 		return;
-	if (is_pair(samples, counts) && (input->count > 1 || is_root(samples)))
+	if (is_pair(samples, counts))
 		add_pair(input, samples);
 	else
 		swz_profile_free(samples);
@@ -109,28 +218,26 @@ static void read_pair(struct swz_dump_input *input, const char *path,
 static void find_beside(struct swz_dump_input *input,
 			const struct swz_profile *counts)
 {
-	const char *base = swz_base_name(counts->name);
-	char *directory = swz_print("%.*s", (int)(base - counts->name),
-				    counts->name);
-	char *prefix = swz_print("%s.samples", base);
-	DIR *entries = opendir(*directory ? directory : ".");
-	struct dirent *entry;
+	const struct profile_file *own;
+	struct profile_files files = {NULL};
+	bool first = false;
 
-	while (entries && (entry = readdir(entries))) {
-		const char *rest = entry->d_name + strlen(prefix);
-		char *path;
+	list_samples(&files, counts->name);
+	for (size_t i = 0; i < files.count; i++) {
+		const struct profile_file *file = &files.items[i];
 
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-		    (*rest && *rest != '.'))
+		if (!is_named_after(file->path, counts->name))
 			continue;
-		path = swz_print("%s%s", directory, entry->d_name);
-		read_pair(input, path, counts);
-		free(path);
+		first = true;
+		if (is_sum(counts) || is_of_input(input, file))
+			read_pair(input, file->path, counts);
 	}
-	if (entries)
-		closedir(entries);
-	free(prefix);
-	free(directory);
+	own = first ? NULL : samples_of_program(&files, &counts->header);
+	if (own)
+		read_pair(input, own->path, counts);
+	for (size_t i = 0; i < files.count; i++)
+		free(files.items[i].path);
+	free(files.items);
 }
 
 void swz_dump_find_beside(struct swz_dump_input *input)
@@ -142,8 +249,7 @@ void swz_dump_find_beside(struct swz_dump_input *input)
 	for (i = 0; i < input->count; i++)
 		if (!has_samples(input->profiles[i]) &&
 		    (input->profiles[i]->header.root_pid ||
-		     is_sum(input->profiles[i])) &&
-		    is_root(input->profiles[i]))
+		     is_sum(input->profiles[i])))
 			find_beside(input, input->profiles[i]);
 }
 
@@ -591,6 +697,81 @@ static bool wait_for_samplers(const struct swz_inputs *inputs)
 	return waited;
 }
 
+static int by_start(const void *left, const void *right)
+{
+	const struct profile_file *a = left, *b = right;
+	uint64_t first = a->header.start_realtime_ns;
+	uint64_t second = b->header.start_realtime_ns;
+
+	return first < second ? -1 : first > second;
+}
+
+/* Whether B is of a program that the first process of the run of A, which had
+ * not ended, has executed since. */
+static bool goes_on_in(const struct swz_file_header *a,
+		       const struct swz_file_header *b)
+{
+	const uint32_t kinds = SWZ_FILE_SAMPLES | SWZ_FILE_COUNTS |
+			       SWZ_FILE_MERGED;
+
+	return (a->flags & kinds) == (b->flags & kinds) &&
+	       a->root_pid == b->root_pid && a->root_start == b->root_start &&
+	       b->pid == a->pid && b->process_start == a->process_start &&
+	       b->start_realtime_ns > a->start_realtime_ns;
+}
+
+/* The first profile of a run that has samples stands for its process, whatever
+ * programs that has executed. */
+static void add_programs(struct swz_inputs *inputs)
+{
+	const char *path = inputs->paths[0], *base = swz_base_name(path);
+	struct profile_files found = {NULL};
+	struct swz_file_header first;
+	char *directory, *prefix, *half = swz_print("%s.samples", path);
+	struct dirent *entry;
+	struct stat info;
+	DIR *entries;
+
+	if (!read_file_header(path, &first) || !first.root_pid ||
+	    first.pid != first.root_pid ||
+	    first.flags & (SWZ_FILE_ENDED | SWZ_FILE_MERGED) ||
+	    !(first.flags & SWZ_FILE_SAMPLES ||
+	      (first.flags & SWZ_FILE_COUNTS && stat(half, &info) == 0))) {
+		free(half);
+		return;
+	}
+	directory = swz_print("%.*s", (int)(base - path), path);
+	prefix = swz_print("%s.", base);
+	entries = opendir(*directory ? directory : ".");
+	while (entries && (entry = readdir(entries))) {
+		struct profile_file file = {NULL};
+
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+			continue;
+		file.path = swz_print("%s%s", directory, entry->d_name);
+		if (read_file_header(file.path, &file.header) &&
+		    goes_on_in(&first, &file.header)) {
+			swz_grow(&found.items, &found.capacity, found.count,
+				 sizeof(file));
+			found.items[found.count++] = file;
+		} else {
+			free(file.path);
+		}
+	}
+	if (entries)
+		closedir(entries);
+	if (found.count)
+		qsort(found.items, found.count, sizeof(*found.items), by_start);
+	for (size_t i = 0; i < found.count; i++) {
+		swz_inputs_add_file(inputs, found.items[i].path);
+		free(found.items[i].path);
+	}
+	free(found.items);
+	free(directory);
+	free(prefix);
+	free(half);
+}
+
 void swz_dump_find_inputs(struct swz_inputs *inputs,
 			  const struct swz_dump_options *options,
 			  char **arguments, size_t count)
@@ -605,6 +786,8 @@ void swz_dump_find_inputs(struct swz_inputs *inputs,
 		find_inputs(inputs, arguments, count);
 		(void)wait_for_samplers(inputs);
 	}
+	if (count <= 1 && inputs->count == 1)
+		add_programs(inputs);
 	for (i = 0; i < inputs->count; i++)
 		check_output(options, inputs->paths[i]);
 }
