@@ -312,17 +312,11 @@ static char *refuse_filter(int32_t pid)
 			 (int)pid);
 }
 
-/* The part of it that may change at any time: the process is stopped, frozen or
- * traced. */
-static char *attach_hindered(int32_t pid)
+/* Nothing of it can be seen, as it does not run. */
+static char *refuse_halted(int32_t pid)
 {
 	struct swz_proc_task task;
-	long tracer = status_of(pid, "TracerPid");
 
-	if (tracer > 0)
-		return swz_print("-p %d: process %ld traces it already (a "
-				 "debugger, or strace). Detach that first",
-				 (int)pid, tracer);
 	if (swz_proc_task_read(pid, pid, &task) && task.state == 'T')
 		return swz_print("-p %d: the process is stopped. Continue it "
 				 "(kill -CONT %d), and try again",
@@ -332,22 +326,54 @@ static char *attach_hindered(int32_t pid)
 				 "processes, by the cgroup freezer). Thaw it, "
 				 "and try again",
 				 (int)pid);
-	if (has_shadow_stack(pid))
-		return swz_print("-p %d: the process runs with a shadow stack "
-				 "(CET). Start it with swizzle-run, or use -m "
-				 "sample",
-				 (int)pid);
 	return NULL;
+}
+
+/* The part of it that may change at any time: the process is stopped, frozen or
+ * traced. */
+static char *attach_hindered(int32_t pid)
+{
+	long tracer = status_of(pid, "TracerPid");
+	char *why;
+
+	if (tracer > 0)
+		return swz_print("-p %d: process %ld traces it already (a "
+				 "debugger, or strace). Detach that first",
+				 (int)pid, tracer);
+	why = refuse_halted(pid);
+	if (!why && has_shadow_stack(pid))
+		why = swz_print("-p %d: the process runs with a shadow stack "
+				"(CET). Start it with swizzle-run, or use -m "
+				"sample",
+				(int)pid);
+	return why;
+}
+
+static char *process_refused(int32_t pid)
+{
+	char *why = swz_process_refused(pid, "swizzle-run");
+
+	if (!why && pid == getpid())
+		why = swz_print("-p %d: that is swizzle-run itself", (int)pid);
+	return why;
+}
+
+bool swz_attach_may_sample(int32_t pid)
+{
+	char *why = process_refused(pid);
+
+	if (!why)
+		why = refuse_halted(pid);
+	free(why);
+	return !why;
 }
 
 /* NULL: the exact profiler may be brought into the process, as far as that can
  * be told from outside. Otherwise why not, and what to do; to be freed. */
 static char *attach_refused(int32_t pid)
 {
-	char *why = swz_process_refused(pid, "swizzle-run");
+	char *why = process_refused(pid);
 
-	if (!why && pid == getpid())
-		why = swz_print("-p %d: that is swizzle-run itself", (int)pid);
 	if (!why)
 		why = attach_hindered(pid);
 	if (!why)

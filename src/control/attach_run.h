@@ -1,6 +1,8 @@
 #ifndef SWZ_CONTROL_ATTACH_RUN_H
 #define SWZ_CONTROL_ATTACH_RUN_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "base/run_summary.h"
 #include "launch/sampling.h"
 
@@ -13,6 +15,10 @@ struct swz_attach_beside {
 	void (*end)(void *context);
 	void *context;
 };
+
+/* False: what keeps the process from being hooked keeps samples from it, too:
+ * it has ended, is stopped or frozen, or a thread of the kernel. */
+bool swz_attach_may_sample(int32_t pid);
 
 /* Returns swizzle-run's exit status. RUN is that of the process: its pid, its
  * start. LIBRARY is the path of libswizzle.so, ENVIRONMENT holds the settings.

@@ -422,7 +422,8 @@ static int attach(const char *self)
 	status = swz_attach_run(&tree, &settings, swz_library_find(self),
 				settings_of_environment(),
 				both ? &functions : NULL);
-	if (status != SWZ_CANNOT_RUN || !both || !may_read(settings.pid))
+	if (status != SWZ_CANNOT_RUN || !both || !may_read(settings.pid) ||
+	    !swz_attach_may_sample(settings.pid))
 		return status;
 	swz_options_sample_alone(swz_text("process %d", (int)settings.pid),
 				 "it cannot be hooked");

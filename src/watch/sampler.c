@@ -189,16 +189,20 @@ static uint64_t rate_for(uint64_t thread_ns)
 	return (rate + 999) / 1000 * 1000;
 }
 
+#define LEAST_PERIODS 10u
+
 /* Advises a higher rate where much of the time is that of threads which ended
  * before their first sample. A line without its newline, to be freed; NULL: it
- * is less than a tenth, or there are no more to be had. */
+ * is less than a tenth, or there are no more to be had, or next to nothing was
+ * done: by a process that sleeps, say, which has not ended. */
 static char *rate_advice(const struct swz_sample_run *sampled,
 			 const struct swz_sample_totals *totals)
 {
 	uint64_t ns = totals->unsampled_ns, rate;
 
 	if (sampled->engine != SWZ_ENGINE_PERF || !sampled->period_ns ||
-	    !totals->processor_ns || ns * MUCH < totals->processor_ns)
+	    totals->processor_ns < LEAST_PERIODS * sampled->period_ns ||
+	    ns * MUCH < totals->processor_ns)
 		return NULL;
 	rate = rate_for(ns / totals->unsampled_threads);
 	if (rate <= 1000000000u / sampled->period_ns)

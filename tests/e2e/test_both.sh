@@ -518,6 +518,19 @@ wait $alone
 assert_eq "$first" "$(cksum <"twice/swizzle.out.$alone.samples")"
 assert_exists "twice/swizzle.out.$alone.1.samples"
 
+it 'but not what does not run: neither can be done'
+sleep 60 &
+stopped=$!
+kill -STOP $stopped
+wait_until grep -q '^State:.T' /proc/$stopped/status
+capture "$RUN" -p $stopped --for 100ms -o nothing
+assert_status 126
+assert_contains err 'is stopped. Continue it'
+assert_eq 1 "$(wc -l <err)" 'lines'
+assert_missing nothing
+kill -KILL $stopped
+wait $stopped 2>/dev/null
+
 it 'a library by another name, mapped at first as code to its end'
 mkdir real
 cat >busy.c <<'END'
