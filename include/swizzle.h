@@ -13,9 +13,10 @@
  * docs/marks.md has examples.
  *
  * Programs in other languages call the functions of libswizzle.so by the same
- * names. It has __cyg_profile_func_enter and __cyg_profile_func_exit, too,
- * which do nothing, so that a program that was compiled with
- * -finstrument-functions can be linked with -lswizzle alone. */
+ * names. It has __cyg_profile_func_enter and __cyg_profile_func_exit, too: a
+ * program that was compiled with -finstrument-functions can be linked with
+ * -lswizzle alone. Under the profiler they record the functions that are not
+ * hooked, such as inlined ones. */
 
 #include <dlfcn.h>
 #include <stddef.h>

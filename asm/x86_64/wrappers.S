@@ -72,6 +72,66 @@ FUNC(swz_wrap_confine)
 	jmp	*%rax
 END(swz_wrap_confine)
 
+/* mcount, _mcount and __fentry__, which a compiler calls at the beginning of each function
+ * (gcc -pg): in place of libc's, to which the caller's return address would be a thunk's
+ * (src/runtime/hooks/compiled_calls.c). All registers are the program's; %r11 is for who jumps on.
+ * SLOT: where the return slot of the function lies, with ten registers and the return
+ * address of this on the stack. */
+.macro COUNT_ARCS name, other, slot, which
+	.globl \name
+	.weak \name
+	.type \name, @function
+	.ifnb \other
+	.globl \other
+	.weak \other
+	.type \other, @function
+	.set \other, \name
+	.endif
+	.balign 64
+\name:
+	.cfi_startproc
+	SAVE	%rax
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	SAVE	%r9
+	SAVE	%r10
+	SAVE	%rbx
+	SAVE	%r11
+	leaq	\slot, %rdi
+	movq	80(%rsp), %rsi			/* where the function goes on */
+	movl	$\which, %edx
+	movq	%rsp, %rbx
+	.cfi_remember_state
+	.cfi_def_cfa_register %rbx
+	andq	$-16, %rsp
+	call	swz_count_arc
+	movq	%rbx, %rsp
+	.cfi_restore_state
+	movq	%rax, (%rsp)
+	RESTORE	%r11				/* the real one, or 0: it is done */
+	RESTORE	%rbx
+	RESTORE	%r10
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	testq	%r11, %r11
+	jz	1f
+	jmp	*%r11
+1:	ret
+	.cfi_endproc
+	.size \name, . - \name
+.endm
+
+COUNT_ARCS	mcount, _mcount, "8(%rbp)", 0
+COUNT_ARCS	__fentry__, , "88(%rsp)", 1
+
 /* Wrapper of functions that look at their return address (src/runtime/discovery/
  * function.c). A hooked function may have ended in a jump to one: then the slot holds a
  * thunk's address, for which swz_enter_reader puts the real one. */

@@ -111,8 +111,8 @@ it 'exports no name of the program, but where unwinders and compilers look'
 nm -D --defined-only "$LIBSWIZZLE" | awk '$3 !~ /^swz_|^swizzle_/ { print $3 }' |
 	sort >exported
 printf '%s\n' __asan_default_options __cyg_profile_func_enter \
-	__cyg_profile_func_exit __lsan_default_options _dl_find_object \
-	dl_iterate_phdr | sort >expected
+	__cyg_profile_func_exit __fentry__ __lsan_default_options _dl_find_object _mcount \
+	dl_iterate_phdr mcount | sort >expected
 assert_same expected exported
 
 # By its plain name we reach our own: what is meant is the next one, which

@@ -52,7 +52,72 @@ it 'it is profiled under swizzle-run'
 RUN_OPTIONS=()
 assert_same_as_native ./inlined
 assert_complete profile
-assert_calls profile work 1000 main 1
+assert_calls profile work 1000 main 1 leaf 1000
+
+it 'inlined functions are recorded, below the function that they are in, and none twice'
+gcc -O2 -finstrument-functions -o plain inlined.c || abort 'plain is not built'
+for mode in profile trace; do
+	"$RUN" -q -m $mode -o inlined.$mode ./plain >out || fail "status $?"
+	assert_calls inlined.$mode work 1000 main 1 leaf 1000
+	"$DUMP" -q -f tree -o tree inlined.$mode
+	assert_matches tree '^ +1000 .*  {6}leaf  plain$'
+done
+"$RUN" -q -m count -o inlined.count ./plain >out || fail "status $?"
+"$DUMP" -q -f csv -o csv inlined.count
+assert_eq '1 main 1000 leaf 1000 work' "$(awk -F , '$7 ~ /^(leaf|work|main)$/ { print $1, $7 }' csv |
+	sort | xargs)" 'counts'
+"$DUMP" -q -f tree -o tree inlined.count
+assert_matches tree '^ +1000 .*    leaf  plain$'
+
+it 'an exception ends them, and so does a tail call; a program may call these itself'
+cat >ends.cc <<'END'
+#include <cstdio>
+
+extern "C" void __cyg_profile_func_enter(void *, void *);
+extern "C" void __cyg_profile_func_exit(void *, void *);
+#define PLAIN __attribute__((no_instrument_function, noipa))
+
+PLAIN void by_hand(int n) { asm volatile("" : : "r"(n)); }
+
+static inline int throws(int n)
+{
+	if (n % 2)
+		throw n;
+	return n;
+}
+
+static inline int passes(int n) { return throws(n) + 1; }
+
+__attribute__((noinline)) int catches(int n)
+{
+	try {
+		return passes(n);
+	} catch (int) {
+		return 0;
+	}
+}
+
+__attribute__((noinline)) int jumps(int n) { return catches(n + 2); }
+
+int main()
+{
+	int sum = 0;
+
+	for (int n = 0; n < 100; n++)
+		sum += catches(n) + jumps(n);
+	for (int n = 0; n < 10; n++) {
+		__cyg_profile_func_enter((void *)&by_hand, __builtin_return_address(0));
+		__cyg_profile_func_exit((void *)&by_hand, __builtin_return_address(0));
+	}
+	std::printf("%d\n", sum);
+	return 0;
+}
+END
+g++ -O2 -finstrument-functions -o ends ends.cc || abort 'ends is not built'
+RUN_OPTIONS=()
+assert_same_as_native ./ends
+assert_complete profile
+assert_calls profile catches 200 jumps 100 passes 200 throws 200 by_hand 10 main 1
 
 it 'it is executed by a profiled program, and not profiled'
 RUN_OPTIONS=(--no-follow)

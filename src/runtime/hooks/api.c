@@ -27,13 +27,6 @@
 
 /* --- spans --------------------------------------------------------------- */
 
-/* A return slot as the functions below want it. What a tail call finds at its
- * slot is the address of a thunk: the frame of that still runs. */
-static inline const uint64_t *slot_below(const uint64_t *slot)
-{
-	return swz_arena_contains(*slot) ? slot - 1 : slot;
-}
-
 static bool is_span(uint32_t unit)
 {
 	const struct swz_node *node = swz_unit_at(unit);
@@ -90,11 +83,8 @@ static bool hold(struct swz_thread *thread, struct swz_thunk *frame,
 	return true;
 }
 
-/* Begins one, at a time (rdtsc). SLOT: the return slot of the call by which the
- * program asks, or a place below the latest frame; what lies beneath has been
- * skipped. CALL_SITE: where it is called from. Async-signal-safe. */
-static void span_begin(struct swz_thread *thread, const uint64_t *slot,
-		       uint32_t id, uint64_t call_site, uint64_t ticks)
+void swz_span_begin(struct swz_thread *thread, const uint64_t *slot,
+		    uint32_t id, uint64_t call_site, uint64_t ticks)
 {
 	struct swz_thunk *frame = latest(thread, slot);
 	struct swz_node *node;
@@ -133,7 +123,7 @@ static bool end_in_root(struct swz_thread *thread, uint32_t id, uint64_t now)
 		return false;
 	span = cold->spans[cold->span_count - 1];
 	node = swz_unit_at(span.node);
-	if (id && node->function != id)
+	if (id ? node->function != id : !is_span(span.node))
 		return false;
 	cold->span_count--;
 	leave(thread, span.node, span.start, now);
@@ -146,11 +136,10 @@ static bool end_in_frame(struct swz_thread *thread, struct swz_thunk *frame,
 	struct swz_thunk *record = frame->pending;
 	const struct swz_node *node;
 
-	if (!can_hold(thread, frame) || !swz_is_record(record) ||
-	    !is_span(record->node))
+	if (!can_hold(thread, frame) || !swz_is_record(record))
 		return false;
 	node = swz_unit_at(record->node);
-	if (id && node->function != id)
+	if (id ? node->function != id : !is_span(record->node))
 		return false;
 	record = swz_frame_pop_record(frame);
 	if (!record)
@@ -160,10 +149,8 @@ static bool end_in_frame(struct swz_thread *thread, struct swz_thunk *frame,
 	return true;
 }
 
-/* Ends the latest one of the latest frame, if it has any that nothing else has
- * begun after: of that id only, or 0: of any. Async-signal-safe. */
-static bool span_end(struct swz_thread *thread, const uint64_t *slot,
-		     uint32_t id, uint64_t ticks)
+bool swz_span_end(struct swz_thread *thread, const uint64_t *slot, uint32_t id,
+		  uint64_t ticks)
 {
 	struct swz_thunk *frame = latest(thread, slot);
 	uint64_t now = ticks - thread->epoch;
@@ -227,14 +214,15 @@ static bool is_in_pause(struct swz_thread *thread)
 static void begin(struct swz_thread *thread, const uint64_t *slot,
 		  const struct swz_thread *state, uint64_t ticks)
 {
-	span_begin(thread, slot, paused_id(thread), SWZ_CALL_SITE_TAIL, ticks);
+	swz_span_begin(thread, slot, paused_id(thread), SWZ_CALL_SITE_TAIL,
+		       ticks);
 	keep_state(thread, state);
 }
 
 static void end(struct swz_thread *thread, const uint64_t *slot, uint64_t ticks)
 {
 	take_back(thread);
-	span_end(thread, slot, paused_id(thread), ticks);
+	swz_span_end(thread, slot, paused_id(thread), ticks);
 }
 
 /* Pauses, or resumes, the calling thread. SLOT: see span_begin. */
@@ -275,8 +263,9 @@ static void resume_thread(struct swz_thread *thread, const uint64_t *slot)
 void swz_pause_catch_up(struct swz_thread *thread, const uint64_t *slot)
 {
 	if (thread->cold && !is_in_pause(thread))
-		span_begin(thread, slot, paused_id(thread), SWZ_CALL_SITE_TAIL,
-			   possible(thread, &swz_request()->stopped_ticks));
+		swz_span_begin(thread, slot, paused_id(thread),
+			       SWZ_CALL_SITE_TAIL,
+			       possible(thread, &swz_request()->stopped_ticks));
 }
 
 bool swz_pause_passes(const uint64_t *slot)
@@ -286,15 +275,15 @@ bool swz_pause_passes(const uint64_t *slot)
 	if (swz_request_is_paused()) {
 		/* one that has no state yet, or its parent's, gets none */
 		if (!swz_thread_is_paused() && thread && thread->cold)
-			begin(thread, slot_below(slot), &swz_paused_process,
+			begin(thread, swz_slot_below(slot), &swz_paused_process,
 			      change_ticks(thread));
 		return true;
 	}
 	if (swz_thread_self == &swz_paused_process) {
-		swz_pause_catch_up(thread, slot_below(slot));
+		swz_pause_catch_up(thread, swz_slot_below(slot));
 		take_back(thread);
 		if (thread->cold)
-			end(thread, slot_below(slot), change_ticks(thread));
+			end(thread, swz_slot_below(slot), change_ticks(thread));
 	}
 	return swz_thread_is_paused();
 }
@@ -306,59 +295,8 @@ void swz_pause_goes_on(struct swz_thread *thread, const uint64_t *slot)
 		return;
 	}
 	if (!is_in_pause(thread))
-		span_begin(thread, slot, paused_id(thread), SWZ_CALL_SITE_TAIL,
-			   swz_ticks());
-}
-
-/* --- -finstrument-functions ---------------------------------------------- */
-
-/* Programs compiled with -finstrument-functions call these. They do nothing
- * here, as the functions are hooked. Being preloaded, we stand before the
- * library that another tool brings for them: it gets the calls. */
-
-#define OVERRIDABLE __attribute__((visibility("default"), weak))
-
-typedef void profile_function(void *function, void *call_site);
-
-static void do_nothing(void *function, void *call_site)
-{
-	(void)function;
-	(void)call_site;
-}
-
-/* The one that would be called without us; looked up once. */
-static profile_function *next(_Atomic(void *) *known, const char *name)
-{
-	void *found = atomic_load_explicit(known, memory_order_relaxed);
-	profile_function *function;
-
-	if (!found) {
-		found = swz_next_symbol(name);
-		if (!found) {
-			function = do_nothing;
-			found = *(void **)&function;
-		}
-		atomic_store_explicit(known, found, memory_order_relaxed);
-	}
-	*(void **)&function = found;
-	return function;
-}
-
-OVERRIDABLE void __cyg_profile_func_enter(void *function, void *call_site);
-OVERRIDABLE void __cyg_profile_func_exit(void *function, void *call_site);
-
-void __cyg_profile_func_enter(void *function, void *call_site)
-{
-	static _Atomic(void *) known;
-
-	next(&known, "__cyg_profile_func_enter")(function, call_site);
-}
-
-void __cyg_profile_func_exit(void *function, void *call_site)
-{
-	static _Atomic(void *) known;
-
-	next(&known, "__cyg_profile_func_exit")(function, call_site);
+		swz_span_begin(thread, slot, paused_id(thread),
+			       SWZ_CALL_SITE_TAIL, swz_ticks());
 }
 
 /* --- swizzle.h ----------------------------------------------------------- */
@@ -378,7 +316,8 @@ PUBLIC void swizzle_pause_process(void);
 PUBLIC void swizzle_resume_process(void);
 
 /* The return slot of the function that this stands in. */
-#define OWN_SLOT slot_below((const uint64_t *)__builtin_frame_address(0) + 1)
+#define OWN_SLOT \
+	swz_slot_below((const uint64_t *)__builtin_frame_address(0) + 1)
 
 PUBLIC uintptr_t swizzle_resolve_return_address(uintptr_t address)
 {
@@ -422,8 +361,8 @@ PUBLIC uintptr_t swizzle_resolve_return_location(uintptr_t location)
 static bool stop_pause(struct swz_thread *thread, const uint64_t *slot)
 {
 	return swz_thread_is_paused() &&
-	       span_end(thread, slot, swz_span_id(thread, SWZ_SPAN_PAUSED),
-			swz_ticks());
+	       swz_span_end(thread, slot, swz_span_id(thread, SWZ_SPAN_PAUSED),
+			    swz_ticks());
 }
 
 PUBLIC void swizzle_mark(const char *text)
@@ -447,7 +386,8 @@ PUBLIC void swizzle_begin(const char *name)
 	stop_pause(thread, slot);
 	if (swz_arena_contains(site))
 		site = SWZ_CALL_SITE_TAIL;
-	span_begin(thread, slot, swz_span_id(thread, name), site, swz_ticks());
+	swz_span_begin(thread, slot, swz_span_id(thread, name), site,
+		       swz_ticks());
 	if (swz_thread_is_paused())
 		swz_pause_goes_on(thread, slot);
 }
@@ -460,7 +400,7 @@ PUBLIC void swizzle_end(void)
 	if (!thread || swz_config.count)
 		return;
 	stop_pause(thread, slot);
-	span_end(thread, slot, 0, swz_ticks());
+	swz_span_end(thread, slot, 0, swz_ticks());
 	if (swz_thread_is_paused())
 		swz_pause_goes_on(thread, slot);
 }

@@ -67,6 +67,12 @@ static void count(struct swz_thread *thread, uint32_t id, uint64_t call_site)
 	swz_counts_spread(thread, slot);
 }
 
+void swz_count_call(struct swz_thread *thread, uint32_t id, uint64_t call_site)
+{
+	if (thread->cold && !thread->cold->pauses)
+		count(thread, id, call_site);
+}
+
 /* The factor of functions that are led past their counters at present. */
 static bool is_past(const uint8_t *entry, const uint64_t *factor)
 {
