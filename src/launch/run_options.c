@@ -404,6 +404,12 @@ static const char before[] =
 	"process that runs already, for a time. -m sample changes nothing in it.\n"
 	"\n";
 
+static const char examples[] =
+	"Examples:\n"
+	"  swizzle-run --report ./app               run it, show the table\n"
+	"  swizzle-run -m trace --args -o t ./app   each call with its arguments, in t\n"
+	"  swizzle-run -p 4242 --for 10s            a server, for ten seconds\n";
+
 static const char after[] =
 	"\n"
 	"A PATTERN is like the shell's (* ? [a-z]) and must match the whole name;\n"
@@ -421,13 +427,13 @@ enum modes { ALL_MODES, OF_TRACE, OF_FRAMES, OF_HOOKS, OF_SAMPLES };
 
 /* clang-format off */
 static const struct swz_option options[] = {
-	{.name = "output", .letter = 'o', .value = "FILE",
+	{.heading = "What is recorded", .common = true, .name = "output", .letter = 'o', .value = "FILE",
 	 .variable = "SWIZZLE_OUTPUT", .id = OPTION_OUTPUT, .offer = "files",
 	 .help = "write the profile to FILE|; %p stands for the pid, %h "
 		 "for the host, %q{VARIABLE} for a variable of the "
 		 "environment; DIR/ for the default name in DIR "
 		 "[swizzle.out.%p]"},
-	{.name = "mode", .letter = 'm', .value = "MODE",
+	{.common = true, .name = "mode", .letter = 'm', .value = "MODE",
 	 .variable = "SWIZZLE_MODE", .id = OPTION_MODE, .words = swz_mode_at,
 	 .help = "what to record|: both, exact counts with the times that "
 		 "samples give; count, how often each function is called, "
@@ -435,7 +441,7 @@ static const struct swz_option options[] = {
 		 "profile, the time of each call, a calling context tree per "
 		 "thread; trace, every entry and exit with its time, too "
 		 "[both]"},
-	{.name = "rate", .letter = 'r', .value = "HZ",
+	{.heading = "Samples", .name = "rate", .letter = 'r', .value = "HZ",
 	 .variable = "SWIZZLE_RATE", .id = OPTION_RATE, .group = OF_SAMPLES,
 	 .help = "sample: samples per second| of processor time [1000; 100 "
 		 "with --engine pause]"},
@@ -459,17 +465,17 @@ static const struct swz_option options[] = {
 	 .id = OPTION_STACK_BYTES, .group = OF_SAMPLES,
 	 .help = "sample: bytes of the stack to copy|: 512 to 65528 [as "
 		 "much as there is room for]"},
-	{.name = "pid", .letter = 'p', .value = "PID",
+	{.heading = "A process that runs", .common = true, .name = "pid", .letter = 'p', .value = "PID",
 	 .variable = "SWIZZLE_PID", .id = OPTION_PID, .offer = "pids",
 	 .help = "profile a running process| until it ends, or ^C"},
-	{.name = "for", .value = "TIME", .variable = "SWIZZLE_FOR",
+	{.common = true, .name = "for", .value = "TIME", .variable = "SWIZZLE_FOR",
 	 .id = OPTION_DURATION,
 	 .help = "-p: stop after this time| (500ms, 10s, 2m)"},
-	{.name = "filter", .letter = 'F', .value = "PATTERN",
+	{.heading = "Which functions", .common = true, .name = "filter", .letter = 'F', .value = "PATTERN",
 	 .variable = "SWIZZLE_FILTER", .id = OPTION_PATTERN, .group = OF_FRAMES,
 	 .repeats = true,
 	 .help = "only the functions that match and what they call"},
-	{.name = "notrace", .letter = 'N', .value = "PATTERN",
+	{.common = true, .name = "notrace", .letter = 'N', .value = "PATTERN",
 	 .variable = "SWIZZLE_NOTRACE", .id = OPTION_PATTERN,
 	 .group = OF_FRAMES, .repeats = true,
 	 .help = "not the functions that match nor what they call"},
@@ -482,7 +488,7 @@ static const struct swz_option options[] = {
 	 .help = "swizzle-dump shows only the functions that match and the "
 		 "paths that lead to them",
 	 .brief = "show only functions that match, and what leads to them"},
-	{.name = "module", .letter = 'M', .value = "PATTERN",
+	{.common = true, .name = "module", .letter = 'M', .value = "PATTERN",
 	 .variable = "SWIZZLE_MODULE", .id = OPTION_PATTERN, .group = OF_HOOKS,
 	 .repeats = true,
 	 .help = "only these modules| [all but ld.so, libc, libm, "
@@ -495,17 +501,17 @@ static const struct swz_option options[] = {
 	{.name = "min-size", .letter = 'Z', .value = "BYTES",
 	 .variable = "SWIZZLE_MIN_SIZE", .id = OPTION_BYTES, .group = OF_HOOKS,
 	 .help = "not functions that are smaller|; what they call stays"},
-	{.name = "argument", .letter = 'A', .value = "FUNCTION@SPEC,...",
+	{.heading = "Arguments and configuration", .name = "argument", .letter = 'A', .value = "FUNCTION@SPEC,...",
 	 .variable = "SWIZZLE_ARGUMENTS", .id = OPTION_ARGUMENT,
 	 .group = OF_FRAMES, .repeats = true,
 	 .help = "record arguments and results|; SPEC: argN/FORMAT, "
 		 "fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s S "
 		 "p f and bits, as 'open*@arg1/s,arg2/x32,retval/i32'"},
-	{.name = "args", .value = "[=PATTERN]", .variable = "SWIZZLE_ARGS",
+	{.common = true, .name = "args", .value = "[=PATTERN]", .variable = "SWIZZLE_ARGS",
 	 .id = OPTION_ARGS, .group = OF_FRAMES, .repeats = true,
-	 .help = "the same by debug information, for the functions of "
-		 "PROGRAM and its libraries that match [all]; may be "
-		 "repeated",
+	 .help = "record arguments and results by debug information, of "
+		 "the functions of PROGRAM and its libraries that match "
+		 "[all]; may be repeated",
 	 .brief = "record arguments by debug information"},
 	{.name = "string-bytes", .value = "N",
 	 .variable = "SWIZZLE_STRING_BYTES", .id = OPTION_STRING_BYTES,
@@ -516,7 +522,7 @@ static const struct swz_option options[] = {
 	 .help = "which calls are recorded and shown, and how|: see "
 		 "docs/config.md [~/.config/swizzle/config, then "
 		 "./.swizzle]"},
-	{.name = "depth", .letter = 'D', .value = "N",
+	{.heading = "Contexts and times", .name = "depth", .letter = 'D', .value = "N",
 	 .variable = "SWIZZLE_DEPTH", .id = OPTION_DEPTH, .group = OF_FRAMES,
 	 .help = "only the first N levels of calls"},
 	{.name = "recursion", .value = "N", .variable = "SWIZZLE_RECURSION",
@@ -529,7 +535,7 @@ static const struct swz_option options[] = {
 		 "functions that are called often, which costs less; "
 		 "counts are exact [exact]",
 	 .brief = "which calls are timed"},
-	{.name = "min-time", .letter = 't', .value = "TIME",
+	{.heading = "Traces", .name = "min-time", .letter = 't', .value = "TIME",
 	 .variable = "SWIZZLE_MIN_TIME", .id = OPTION_TIME, .group = OF_TRACE,
 	 .help = "trace: leave out calls that are shorter| (100ns, 5us, "
 		 "1ms, 1s); they are counted"},
@@ -552,7 +558,7 @@ static const struct swz_option options[] = {
 	 .id = OPTION_FLAG, .group = OF_TRACE,
 	 .help = "trace: record the lines that are printed|: by puts, "
 		 "fputs, fwrite, write, perror, syslog"},
-	{.name = "imports", .value = "[=dlsym]", .variable = "SWIZZLE_IMPORTS",
+	{.heading = "Hooks", .common = true, .name = "imports", .value = "[=dlsym]", .variable = "SWIZZLE_IMPORTS",
 	 .sets = "1", .id = OPTION_IMPORTS, .group = OF_FRAMES,
 	 .words = swz_imports_at,
 	 .help = "time calls into libraries that are not hooked, too "
@@ -577,7 +583,7 @@ static const struct swz_option options[] = {
 	 .variable = "SWIZZLE_STOP_AT", .id = OPTION_TRIGGER,
 	 .group = OF_FRAMES,
 	 .help = "stop recording when this one is called"},
-	{.name = "follow", .variable = "SWIZZLE_FOLLOW", .sets = "1",
+	{.heading = "Processes and files", .name = "follow", .variable = "SWIZZLE_FOLLOW", .sets = "1",
 	 .id = OPTION_FLAG,
 	 .help = "profile child processes, too| [default]"},
 	{.name = "no-follow", .variable = "SWIZZLE_FOLLOW", .sets = "0",
@@ -592,20 +598,20 @@ static const struct swz_option options[] = {
 	 .id = OPTION_FLAG, .group = OF_HOOKS,
 	 .help = "neither keep nor use it",
 	 .brief = "do not use the cache of plans"},
-	{.name = "summary", .variable = "SWIZZLE_SUMMARY", .sets = "1",
+	{.heading = "The end of the run", .name = "summary", .variable = "SWIZZLE_SUMMARY", .sets = "1",
 	 .id = OPTION_FLAG,
 	 .help = "end with a line that says what was recorded| [default]"},
 	{.name = "no-summary", .variable = "SWIZZLE_SUMMARY", .sets = "0",
 	 .id = OPTION_FLAG,
 	 .help = "end without that line"},
-	{.name = "report", .value = "[=OPTIONS]", .variable = "SWIZZLE_REPORT",
+	{.common = true, .name = "report", .value = "[=OPTIONS]", .variable = "SWIZZLE_REPORT",
 	 .sets = "1", .id = OPTION_REPORT,
 	 .help = "show the result at the end of PROGRAM|, on standard "
 		 "error, as swizzle-dump OPTIONS does [its table]"},
-	{.name = "list", .variable = "SWIZZLE_LIST", .sets = "1",
+	{.common = true, .name = "list", .variable = "SWIZZLE_LIST", .sets = "1",
 	 .id = OPTION_FLAG, .group = OF_HOOKS,
 	 .help = "list what would be hooked and what not|, and exit"},
-	{.name = "compare", .value = "OLD NEW", .id = OPTION_COMPARE,
+	{.common = true, .name = "compare", .value = "OLD NEW", .id = OPTION_COMPARE,
 	 .offer = "files",
 	 .help = "run two builds in turns|, with the ARGUMENTs behind --, "
 		 "until it is told from noise which is faster; profiles go "
@@ -613,13 +619,13 @@ static const struct swz_option options[] = {
 	{.name = "runs", .value = "N", .id = OPTION_RUNS,
 	 .help = "--compare: at most N runs of each| (there also -r N) "
 		 "[20]"},
-	{.name = "check", .id = OPTION_CHECK,
+	{.common = true, .name = "check", .id = OPTION_CHECK,
 	 .help = "say what works on this machine and what does not|, with "
 		 "the command that would change it, and exit"},
-	{.name = "verbose", .letter = 'v', .variable = "SWIZZLE_VERBOSE",
+	{.heading = "Messages", .name = "verbose", .letter = 'v', .variable = "SWIZZLE_VERBOSE",
 	 .sets = "1", .id = OPTION_FLAG,
 	 .help = "say what is done"},
-	{.name = "quiet", .letter = 'q', .variable = "SWIZZLE_QUIET",
+	{.common = true, .name = "quiet", .letter = 'q', .variable = "SWIZZLE_QUIET",
 	 .sets = "1", .id = OPTION_FLAG,
 	 .help = "say nothing"},
 	SWZ_OPTIONS_OF_ALL};
@@ -790,6 +796,7 @@ static void take(void *context, const struct swz_option *option, const char *as,
 const struct swz_option_table swz_run_option_table = {
 	.tool = "swizzle-run",
 	.before = before,
+	.examples = examples,
 	.after = after,
 	.options = options,
 	.column = 25,

@@ -284,21 +284,73 @@ static void print_option(const struct swz_option *o, size_t column)
 	print_text(o->help, at, column);
 }
 
-static _Noreturn void print_help(void)
+const char *swz_help_at(size_t index)
 {
-	fputs(reading->before, stdout);
+	return index ? NULL : "all";
+}
+
+static size_t count_options(bool common)
+{
+	size_t count = 0;
+
 	for (const struct swz_option *o = reading->options; swz_option_is(o);
 	     o++)
+		count += o->help && !o->only_help && (o->common || !common);
+	return count;
+}
+
+static void print_all_options(void)
+{
+	for (const struct swz_option *o = reading->options; swz_option_is(o);
+	     o++) {
+		if (o->heading)
+			printf("%s%s:\n", o == reading->options ? "" : "\n",
+			       o->heading);
 		if (o->help)
 			print_option(o, reading->column);
+	}
 	fputs(reading->after, stdout);
+}
+
+/* (--help itself is common everywhere.) */
+static void print_common_options(void)
+{
+	size_t count = count_options(false), shown = count_options(true);
+	bool any = shown > 1;
+
+	for (const struct swz_option *o = reading->options; swz_option_is(o);
+	     o++)
+		if (o->help && (o->common || !any))
+			print_option(o, reading->column);
+	printf("\n%s\n", reading->examples);
+	if (any)
+		printf("%s --help=all has %zu more, in groups.\n",
+		       reading->tool, count - shown);
+	printf("'man %s' explains each.\n", reading->tool);
+}
+
+static _Noreturn void print_help(const char *which)
+{
+	char advice[SWZ_ADVICE_BYTES];
+
+	if (which && strcmp(which, "all") != 0) {
+		swz_word_advice(swz_help_at, which, advice);
+		swz_wrong_usage(reading->tool,
+				"option --help: unknown kind of help '%s'%s",
+				which, advice);
+	}
+	fputs(reading->before, stdout);
+	if (which || !reading->examples)
+		print_all_options();
+	else
+		print_common_options();
 	swz_finish_printing();
 }
 
 static void take(const struct swz_option *option, bool in_full, void *context)
 {
 	if (option->letter == 'h')
-		print_help();
+		print_help(optarg);
 	if (option->letter == 'V') {
 		printf("%s " SWZ_VERSION "\n", reading->tool);
 		swz_finish_printing();
@@ -325,7 +377,7 @@ static void describe(char letters[2 * MOST_OPTIONS + 3],
 				OF_LONG + (int)(o - reading->options)};
 		if (o->letter)
 			*letters++ = o->letter;
-		if (o->letter && o->value)
+		if (o->letter && has_value(o) == required_argument)
 			*letters++ = ':';
 	}
 	*letters = '\0';
@@ -383,7 +435,8 @@ uint64_t swz_duration(const char *text)
 	static const struct {
 		const char *unit;
 		double seconds;
-	} units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
+	} units[] = {{"", 1},      {"s", 1},  {"ms", 1e-3}, {"us", 1e-6},
+		     {"ns", 1e-9}, {"m", 60}, {"h", 3600}};
 	size_t length = strspn(text, "0123456789.");
 	char number[MOST_DIGITS + 1], *end;
 	double value;

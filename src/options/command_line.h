@@ -68,9 +68,11 @@ struct swz_option {
 	const char *variable; /* of the environment; NULL: none */
 	const char *sets;     /* what the option without a value sets it to */
 	int id;               /* the tool's; 0: the letter is */
+	const char *heading;  /* of the group that begins here (--help=all) */
 	unsigned group;       /* the tool's */
 	char letter;          /* or 0 */
 	bool repeats;
+	bool common;    /* most people need it: the short --help has it */
 	bool only_help; /* another form of the option before */
 };
 
@@ -81,8 +83,10 @@ enum swz_option_words {
 };
 
 struct swz_option_table {
-	const char *tool;           /* "swizzle-run" */
-	const char *before, *after; /* what --help says around the options */
+	const char *tool; /* "swizzle-run" */
+	/* What --help says around the options. The short one ends with the
+	 * examples; it has all options if none is .common. */
+	const char *before, *examples, *after;
 	const struct swz_option *options; /* SWZ_OPTIONS_OF_ALL ends them */
 	unsigned column; /* where the texts of --help begin, from 0 */
 	enum swz_option_words kind;
@@ -106,10 +110,17 @@ struct swz_option_table {
 	 .help = "print the version and exit"}, \
 		{.name = "help", \
 		 .letter = 'h', \
-		 .help = "print this help and exit"}, \
+		 .value = "[=all]", \
+		 .words = swz_help_at, \
+		 .common = true, \
+		 .help = "print the options that most people need, or all, " \
+			 "and exit", \
+		 .brief = "print help and exit"}, \
 	{ \
 		.name = NULL \
 	}
+
+swz_word_at swz_help_at; /* "all" */
 
 /* False: it is the end. */
 static inline bool swz_option_is(const struct swz_option *option)
@@ -124,7 +135,8 @@ char **swz_options_parse(const struct swz_option_table *table, char **argv,
 
 /* --- durations ----------------------------------------------------------- */
 
-/* Durations, as all tools take them: "10", "0.5s", "500ms", "2m", "1h". */
+/* Durations, as all tools take them: "0.5s", "500ms", "10us", "100ns", "2m",
+ * "1h"; "10" is of seconds. */
 
 /* Examples for messages. */
 #define SWZ_DURATION_EXAMPLES "500ms, 10s, 2m"

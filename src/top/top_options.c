@@ -29,6 +29,12 @@ static const char before[] =
 	"program that runs under swizzle-run it shows exact counts and times.\n"
 	"\n";
 
+static const char examples[] =
+	"Examples:\n"
+	"  swizzle-top                              choose a process, and watch it\n"
+	"  swizzle-top ./app input                  a program from its start\n"
+	"  swizzle-top -b -n 3 -p 4242              three rounds, as text\n";
+
 static const char after[] =
 	"\n"
 	"Keys: ? lists them. q leaves; what is watched goes on.\n"
@@ -78,6 +84,12 @@ bool swz_top_delay(const char *text, uint64_t *ns)
 	size_t digits = strspn(text, "0123456789");
 	uint64_t ms = 0, scale = 100;
 
+	if (text[strspn(text, "0123456789.")]) { /* with a unit */
+		*ns = swz_duration(text);
+		ms = *ns / 1000000;
+		return ms >= LEAST_DELAY_MS && ms <= MOST_DELAY_MS;
+	}
+
 	if (digits >= 6 || text + digits != dot)
 		return false;
 	ms = 1000 * strtoull(text, NULL, 10);
@@ -95,9 +107,8 @@ static uint64_t delay(const char *as, const char *text)
 	uint64_t ns;
 
 	if (!swz_top_delay(text, &ns))
-		bad_usage("option %s: '%s' is not a time from 0.1 to 86400 "
-			  "seconds",
-			  as, text);
+		bad_usage("option %s: '%s' is not a time from 100ms to 24h", as,
+			  text);
 	return ns;
 }
 
@@ -266,6 +277,7 @@ static const struct swz_option known[] = {
 const struct swz_option_table swz_top_option_table = {
 	.tool = "swizzle-top",
 	.before = before,
+	.examples = examples,
 	.after = after,
 	.options = known,
 	.column = 27,

@@ -120,7 +120,7 @@ fish_lacks() { # FILE NAME
 }
 
 long_options() { # TOOL
-	"$1" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -e '--[a-z-]+'
+	"$1" --help=all | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -e '--[a-z-]+'
 }
 
 allowed() { # OPTION TOOL: as the tool says when it is given another value
@@ -255,8 +255,8 @@ assert_eq directory "$(zsh_offers 'swizzle-dump --symfs dir' | xargs)"
 assert_eq directory/ "$(fish_offers 'swizzle-dump --symfs dir' | xargs)"
 
 # An option's value is not taken for the program.
-"$RUN" --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+) [A-Z].*/\2/p' >valued
-"$RUN" --help | sed -nE 's/^ +(-[a-zA-Z]), --[a-z-]+ [A-Z].*/\1/p' >>valued
+"$RUN" --help=all | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+) [A-Z].*/\2/p' >valued
+"$RUN" --help=all | sed -nE 's/^ +(-[a-zA-Z]), --[a-z-]+ [A-Z].*/\1/p' >>valued
 assert_ge "$(wc -l <valued)" 20 'options with a value'
 assert_contains valued --max-memory
 assert_contains valued -D

@@ -48,10 +48,10 @@ done <others
 it 'the README is short'
 assert_le "$(wc -l <"$TOP/README.md")" 200
 
-"$RUN" --help >run.options
-"$DUMP" --help >dump.options
-"$BUILD/bin/swizzle-top" --help >top.options
-"$BUILD/bin/swizzle-ctl" --help >ctl.options
+"$RUN" --help=all >run.options
+"$DUMP" --help=all >dump.options
+"$BUILD/bin/swizzle-top" --help=all >top.options
+"$BUILD/bin/swizzle-ctl" --help=all >ctl.options
 # --help is printed from the table by which the tool reads its command line.
 it "the manual has each tool's options, with values and without"
 for tool in run dump top ctl; do

@@ -43,6 +43,53 @@ leaves 0 0 7 --sample-events 7
 leaves "$ns" 3 1 -t "${ns}ns" --max-depth 3
 leaves 0 3 5 -D 3 --sample-events 5
 
+it 'calls: the first ones, and those that take a time'
+ends() { # FILE: calls that have an end in it
+	grep -c -E '^ *[0-9. ]* [0-9.]+ [nmu]?s ' "$1"
+}
+capture "$DUMP" -q -f calls traced
+cp out all.calls
+assert_ge "$(ends all.calls)" 100 calls
+for n in 1 2 7 30; do
+	capture "$DUMP" -q -f calls -n $n traced
+	assert_status 0
+	assert_eq $n "$(ends out)" "calls with -n $n"
+	assert_contains out "# the first $n call"
+	grep -v -e '^#' out >first
+	# each of them is a line of the whole, in that order
+	grep -v -e '^#' all.calls | grep -xF -f first | head -n "$(wc -l <first)" >same
+	assert_eq "$(wc -l <first)" "$(wc -l <same)" 'lines of the whole'
+done
+capture "$DUMP" -q -f calls -n 0 traced
+assert_same all.calls out
+capture "$DUMP" -f calls -t "${ns}ns" traced
+assert_matches err '^swizzle: [0-9]+ of [0-9]+ calls were left out'
+assert_ge "$(ends out)" 1 'calls that are left'
+assert_le "$(ends out)" $(($(ends all.calls) - 1)) 'calls that are left'
+capture "$DUMP" -q -f calls -t 1us traced
+assert_eq 0 "$(grep -c -E '^ *[0-9. ]* [0-9.]+ ns ' out)" 'shorter calls'
+
+it '--calls-of with no match is an error'
+capture "$DUMP" --calls-of round traced
+assert_refused 1 "--calls-of 'round' matches no function that was recorded; did you mean 'shop::round'?"
+capture "$DUMP" --calls-of round --calls-of shop::round traced
+assert_status 0
+assert_contains out 'shop::round'
+
+it 'times have units everywhere'
+"$DUMP" -q -f calls --from 0.001 --to 0.5 traced >seconds
+for range in '--from 1ms --to 500ms' '--from 1000us --to 0.5s' '--from 1000000ns --to 500ms'; do
+	# shellcheck disable=SC2086 # words
+	capture "$DUMP" -q -f calls $range traced
+	assert_same seconds out
+done
+capture "$DUMP" -q -f calls --from 0ms traced
+assert_status 0
+for wrong in 1xs 0xs ms 1mss; do
+	capture "$DUMP" -f calls --from $wrong traced
+	assert_refused 2 'not a time in seconds or percent'
+done
+
 it 'what is given wrongly, or to a format without events'
 for time in 10x -1 '' us 1e30s; do
 	capture "$DUMP" -f chrome -t "$time" -o out.json traced

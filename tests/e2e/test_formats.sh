@@ -421,6 +421,15 @@ assert_empty err
 SWIZZLE_FITLER=x SWIZZLE_FILTER=x SWIZZLE_PAGER=cat capture "$DUMP" -f text profile
 assert_empty err
 
+it 'a name without its namespace is proposed with it'
+capture "$DUMP" -f text -F round profile
+assert_status 0
+assert_eq "swizzle: -F 'round' matches no function that was recorded; did you mean 'shop::round'?" "$(cat err)"
+capture "$DUMP" -f text -F 'pric' profile
+assert_matches err "matches no function that was recorded; did you mean 'shop::price.*'[?]$"
+capture "$DUMP" -f text -F 'nonesuch' profile
+assert_eq "swizzle: -F 'nonesuch' matches no function that was recorded" "$(cat err)"
+
 it 'the list of formats'
 "$DUMP" --help >/dev/full 2>err
 assert_eq 1 $? 'status where the help cannot be written'

@@ -72,7 +72,9 @@ for round in cold warm; do
 done
 capture "$RUN" -o profile -M 'nonesuch*' -M '*' ./aliases
 assert_eq "swizzle: -M 'nonesuch*' matches no module (of what is loaded at the start)" \
-	"$(cat err)"
+	"$(head -n 1 err)"
+assert_matches err '^swizzle: -M: there are: aliases, .*libc[.]so[.]6'
+assert_eq 2 "$(wc -l <err)" lines
 gcc -g -O1 -fno-ipa-icf -o with-lines aliases.c || abort 'no program'
 capture "$RUN" -o profile -L nonesuch.c -L aliases.c ./with-lines
 assert_eq "swizzle: -L 'nonesuch.c' matches no source file (of what is loaded at the start)" \

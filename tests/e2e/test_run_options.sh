@@ -38,8 +38,25 @@ for option in --help --version; do
 	assert_refused 1 'standard output: No space left on device'
 done
 
+it 'help is short, and has examples'
+for tool in run dump top; do
+	capture "$BUILD/bin/swizzle-$tool" --help
+	assert_status 0
+	[ $tool = top ] || assert_le "$(grep -cE '^  (-[a-zA-Z]|    --)' "$TMP/out")" 16 'options'
+	assert_ge "$(grep -cE "^  swizzle-$tool " "$TMP/out")" 3 'examples'
+	assert_contains "$TMP/out" "'man swizzle-$tool' explains each."
+	awk 'length > 80' "$TMP/out" >"$TMP/long"
+	assert_empty "$TMP/long"
+	capture "$BUILD/bin/swizzle-$tool" --help=most
+	assert_refused 2 "option --help: unknown kind of help 'most'. There are: all"
+done
+capture "$RUN" --help
+assert_matches "$TMP/out" '^swizzle-run --help=all has [0-9]+ more, in groups[.]$'
+capture "$RUN" --help=all
+assert_ge "$(grep -cE '^[A-Z][a-z ]+:$' "$TMP/out")" 8 'groups'
+
 it 'help names every option'
-"$RUN" --help >"$TMP/help"
+"$RUN" --help=all >"$TMP/help"
 for option in -o --output -m --mode -F --filter -N --notrace -H --hide -M \
 	--module -L --location -Z --min-size -D --depth --timing --max-memory \
 	--follow --no-follow --summary --no-summary --cache --no-cache --list -v -q \

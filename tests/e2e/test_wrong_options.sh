@@ -8,7 +8,7 @@ need_built "$RUN" "$DUMP" "$SWTOP" "$SWCTL"
 export XDG_CONFIG_HOME=$PWD/none
 
 long() { # TOOL REGEX: the long options behind which --help has that
-	"$1" --help | grep -E "^ +(-[a-zA-Z], )?--[a-z-]+$2" | grep -oE -e '--[a-z-]+' |
+	"$1" --help=all | grep -E "^ +(-[a-zA-Z], )?--[a-z-]+$2" | grep -oE -e '--[a-z-]+' |
 		awk '!seen[$0]++'
 }
 

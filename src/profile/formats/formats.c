@@ -212,8 +212,9 @@ static const struct swz_format formats[] = {
 		.name = "calls",
 		.description = "a trace's events, call by call, with arguments "
 			       "and results",
-		.takes = SWZ_FOR_TERMINALS | SWZ_TAKES_CALLS,
+		.takes = SWZ_FOR_TERMINALS | SWZ_TAKES_CALLS | SWZ_TAKES_ROWS,
 		.rows = 25,
+		.fewer_events = true,
 		.events = swz_write_calls,
 		.invocations = swz_write_invocations_text,
 	},

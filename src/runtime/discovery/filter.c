@@ -534,6 +534,31 @@ static void tell_pattern(const char *option, const struct swz_pattern *p,
 	swz_line_write(&line);
 }
 
+#define MOST_MODULES 12u
+
+/* The modules by the last parts of their paths. */
+static void tell_modules(const struct swz_modules *modules)
+{
+	struct swz_line line;
+
+	if (swz_config.quiet)
+		return;
+	swz_line_start(&line);
+	swz_line_string(&line, "swizzle: -M: there are: ");
+	for (unsigned i = 0; i < modules->count && i < MOST_MODULES; i++) {
+		const char *name = modules->of[i].path;
+
+		for (const char *s = name; *s; s++)
+			if (*s == '/' && s[1])
+				name = s + 1;
+		swz_line_string(&line, i ? ", " : "");
+		swz_line_string(&line, name);
+	}
+	if (modules->count > MOST_MODULES)
+		swz_line_string(&line, ", ...");
+	swz_line_write(&line);
+}
+
 /* How many there are. */
 static unsigned tell_patterns(const char *option, const char *list,
 			      const struct swz_pattern_hits *hits,
@@ -590,7 +615,9 @@ void swz_filter_tell(const struct swz_modules *modules)
 			any_is_hooked = true;
 	told = tell_patterns("-M", swz_config.module, &swz_module_hits,
 			     "module");
-	if (!told)
+	if (told)
+		tell_modules(modules);
+	else
 		told = tell_names();
 	if (swz_config.location && !swz_location_any_known())
 		return; /* this has been said */

@@ -571,6 +571,8 @@ static void dump_set_style(struct swz_dump_options *options)
 					      ? SWZ_INVOCATIONS
 					      : options->format->rows;
 	options->calls.rows = options->table.rows;
+	if (options->given & SWZ_TAKES_ROWS)
+		options->calls.first = options->table.rows;
 	options->rings.rows = options->table.rows;
 	options->calls.by_start = options->table.sort == SWZ_SORT_START;
 	options->calls.at = options->at.given;
@@ -891,6 +893,15 @@ const struct swz_option_table swz_dump_option_table = {
 		  "newest\n"
 		  "swizzle.out.* in the working directory.\n"
 		  "\n",
+	.examples =
+		"Examples:\n"
+		"  swizzle-dump profile                     which functions "
+		"are "
+		"slow\n"
+		"  swizzle-dump -f tree -F parse profile    who calls parse, "
+		"what it calls\n"
+		"  swizzle-dump -f html profile             all of it in a "
+		"browser\n",
 	.after = "",
 	.options = swz_dump_option_list,
 	.column = 25,

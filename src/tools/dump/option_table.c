@@ -215,9 +215,20 @@ double swz_dump_parse_percent(const char *as, const char *text)
 	return value;
 }
 
+/* (A duration is never 0, but a moment may be.) */
+static bool is_unit(const char *unit)
+{
+	char *one = swz_print("1%s", unit);
+	bool is = swz_duration(one);
+
+	free(one);
+	return is;
+}
+
 static _Noreturn void wrong_moment(const char *as, const char *text)
 {
-	dump_wrong_value(as, text, "a time in seconds or percent (0.25, 25%)");
+	dump_wrong_value(as, text,
+			 "a time in seconds or percent (0.25, 250ms, 25%)");
 }
 
 struct swz_dump_moment swz_dump_parse_moment(const char *as, const char *text)
@@ -228,8 +239,11 @@ struct swz_dump_moment swz_dump_parse_moment(const char *as, const char *text)
 	moment.value = parse_decimal(text, &end);
 	if (end != text && strcmp(end, "%") == 0)
 		moment.percent = true;
-	else if (end == text || (*end && strcmp(end, "s") != 0))
+	else if (end == text || (*end && !swz_duration(text) &&
+				 (moment.value != 0 || !is_unit(end))))
 		wrong_moment(as, text);
+	else if (*end && moment.value != 0)
+		moment.value = (double)swz_duration(text) / 1e9;
 	if (!isfinite(moment.value) ||
 	    moment.value > (moment.percent ? 100 : 1e9))
 		wrong_moment(as, text);
@@ -241,7 +255,8 @@ int64_t swz_dump_parse_duration(const char *as, const char *text)
 	static const struct {
 		const char *unit;
 		double ns;
-	} units[] = {{"ns", 1}, {"", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	} units[] = {{"ns", 1},  {"", 1},     {"us", 1e3},  {"ms", 1e6},
+		     {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
 	char *end;
 	double value = parse_decimal(text, &end);
 	size_t i;
@@ -306,21 +321,26 @@ void swz_dump_parse_by(struct swz_dump_options *options, const char *as,
 /* --- options ------------------------------------------------------------- */
 
 const struct swz_option swz_dump_option_list[] = {
-	{.name = "format",
+	{.heading = "Output",
+	 .common = true,
+	 .name = "format",
 	 .letter = 'f',
 	 .value = "FORMAT",
 	 .offer = "formats",
 	 .help = "table (default on a terminal), text (default "
 		 "elsewhere), tree, html, ...; 'help' lists them",
 	 .brief = "output format"},
-	{.name = "output",
+	{.common = true,
+	 .name = "output",
 	 .letter = 'o',
 	 .value = "FILE",
 	 .offer = "files",
 	 .help = "'-' is standard output. Default: standard output, but "
 		 "callgrind writes callgrind.out.PID",
 	 .brief = "write to FILE"},
-	{.name = "by",
+	{.heading = "Rows, parts and sums",
+	 .common = true,
+	 .name = "by",
 	 .value = "KEY",
 	 .offer = "keys",
 	 .id = OPTION_BY,
@@ -351,7 +371,8 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "send the profiles to a server|: .../ingest (Pyroscope), "
 		 ".../writeraw (Parca), or others (OTLP, by default "
 		 "/v1development/profiles)"},
-	{.name = "process",
+	{.heading = "Which part of a profile",
+	 .name = "process",
 	 .value = "PROCESS",
 	 .repeats = true,
 	 .offer = "processes",
@@ -367,14 +388,16 @@ const struct swz_option swz_dump_option_list[] = {
 	 .group = GIVEN_TID,
 	 .help = "only the threads with this id|, or a name that matches "
 		 "(* ? []); may be repeated"},
-	{.name = "from",
+	{.common = true,
+	 .name = "from",
 	 .value = "TIME",
 	 .id = OPTION_FROM,
 	 .group = GIVEN_RANGE,
 	 .help = "trace, samples: only from this time on|: seconds since the "
 		 "start "
 		 "(0.25), or percent (25%)"},
-	{.name = "to",
+	{.common = true,
+	 .name = "to",
 	 .value = "TIME",
 	 .id = OPTION_TO,
 	 .group = GIVEN_RANGE,
@@ -384,7 +407,8 @@ const struct swz_option swz_dump_option_list[] = {
 	 .offer = "files",
 	 .id = OPTION_SINCE,
 	 .help = "only what happened after this snapshot| (swizzle-ctl)"},
-	{.name = "no-compensate",
+	{.heading = "Times, names and configuration",
+	 .name = "no-compensate",
 	 .id = OPTION_NO_COMPENSATE,
 	 .group = GIVEN_NO_COMPENSATE,
 	 .help = "do not subtract the cost of the hooks"},
@@ -401,14 +425,17 @@ const struct swz_option swz_dump_option_list[] = {
 	 .id = OPTION_CONFIG,
 	 .help = "which calls are shown, and how|: see docs/config.md "
 		 "[~/.config/swizzle/config, then ./.swizzle]"},
-	{.name = "filter",
+	{.heading = "Which functions",
+	 .common = true,
+	 .name = "filter",
 	 .letter = 'F',
 	 .value = "PATTERN",
 	 .repeats = true,
 	 .help = "only functions that match, and what they call|; in "
 		 "tables only rows that match; tree: callers and callees "
 		 "of those that match"},
-	{.name = "notrace",
+	{.common = true,
+	 .name = "notrace",
 	 .letter = 'N',
 	 .value = "PATTERN",
 	 .repeats = true,
@@ -424,11 +451,13 @@ const struct swz_option swz_dump_option_list[] = {
 	 .repeats = true,
 	 .help = "only the functions that match, and the paths that lead "
 		 "to them| (!PATTERN in these four takes away what matches)"},
-	{.name = "script",
+	{.common = true,
+	 .name = "script",
 	 .id = OPTION_SCRIPT,
 	 .help = "only functions of scripts|; the time of the others is "
 		 "that of the script's function that called them"},
-	{.name = "min-time",
+	{.heading = "Single calls, timelines and code",
+	 .name = "min-time",
 	 .letter = 't',
 	 .value = "TIME",
 	 .group = GIVEN_LIMITS,
@@ -461,7 +490,8 @@ const struct swz_option swz_dump_option_list[] = {
 	 .group = GIVEN_BLAME,
 	 .help = "calls: for each error the call that returned it first|, "
 		 "and the callers that handed it on"},
-	{.name = "calls-of",
+	{.common = true,
+	 .name = "calls-of",
 	 .value = "PATTERN",
 	 .repeats = true,
 	 .id = OPTION_CALLS_OF,
@@ -496,12 +526,16 @@ const struct swz_option swz_dump_option_list[] = {
 	 .words = syntax_at,
 	 .id = OPTION_SYNTAX,
 	 .help = "asm: att (default) or intel"},
-	{.letter = 'n',
+	{.heading = "Tables and trees",
+	 .common = true,
+	 .letter = 'n',
 	 .value = "N",
 	 .group = SWZ_TAKES_ROWS,
 	 .help = "tables, tree: at most N rows| (0: all; table and "
-		 "--calls-of: 25); calls-html: calls (500000)"},
-	{.name = "sort",
+		 "--calls-of: 25); calls: the first N calls; "
+		 "calls-html: calls (500000)"},
+	{.common = true,
+	 .name = "sort",
 	 .letter = 's',
 	 .value = "KEY",
 	 .words = sort_key_at,
@@ -523,7 +557,9 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "tree: where in its caller each call is made|, as "
 		 "main+0xe8/0x470",
 	 .brief = "tree: where in its caller each call is made"},
-	{.name = "embed",
+	{.heading = "Names and source files",
+	 .common = true,
+	 .name = "embed",
 	 .id = OPTION_EMBED,
 	 .group = GIVEN_EMBED,
 	 .help = "add the names and source lines that FILE needs to FILE|, "
@@ -548,11 +584,16 @@ const struct swz_option swz_dump_option_list[] = {
 	 .id = OPTION_SYMFS,
 	 .group = GIVEN_SYMFS,
 	 .help = "look for programs and libraries below DIR"},
+	{.name = "no-debuginfod",
+	 .id = OPTION_NO_DEBUGINFOD,
+	 .help = "do not ask the servers in DEBUGINFOD_URLS| for debug "
+		 "information"},
 	{.name = "no-source",
 	 .id = OPTION_NO_SOURCE,
 	 .group = SWZ_TAKES_SOURCE,
 	 .help = "html: leave the text of source files out"},
-	{.name = "color",
+	{.heading = "Terminal",
+	 .name = "color",
 	 .value = "[=WHEN]",
 	 .words = colour_at,
 	 .id = OPTION_COLOUR,
@@ -563,7 +604,9 @@ const struct swz_option swz_dump_option_list[] = {
 	 .id = OPTION_NO_PAGER,
 	 .help = "print long tables as they are|, not through "
 		 "SWIZZLE_PAGER, PAGER or less"},
-	{.name = "diff",
+	{.heading = "Comparisons and gates",
+	 .common = true,
+	 .name = "diff",
 	 .value = "OLD NEW",
 	 .offer = "files",
 	 .id = OPTION_DIFF,
@@ -574,7 +617,8 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "compare several runs of each, and tell changes from "
 		 "noise; for text (the default then), table, tree, csv, "
 		 "json, folded, callgrind, pprof, dot, html"},
-	{.name = "fail-above",
+	{.common = true,
+	 .name = "fail-above",
 	 .value = "P",
 	 .id = OPTION_FAIL_ABOVE,
 	 .help = "with --diff: status 1 if the total or a function has "
@@ -599,7 +643,8 @@ const struct swz_option swz_dump_option_list[] = {
 		 "source line",
 	 .brief = "say what fails as GitHub reads it"},
 	{.name = "told", .id = OPTION_TOLD},
-	{.name = "times",
+	{.heading = "Counts and times of two runs",
+	 .name = "times",
 	 .value = "SAMPLES",
 	 .offer = "files",
 	 .id = OPTION_TIMES,
@@ -611,9 +656,9 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "of a run with -m both: show the times that were recorded "
 		 "with the counts",
 	 .brief = "of a run with -m both: not the times of its samples"},
-	{.name = "no-debuginfod",
-	 .id = OPTION_NO_DEBUGINFOD,
-	 .help = "do not ask the servers in DEBUGINFOD_URLS| for debug "
-		 "information"},
-	{.name = "quiet", .letter = 'q', .help = "no warnings"},
+	{.heading = "Messages",
+	 .common = true,
+	 .name = "quiet",
+	 .letter = 'q',
+	 .help = "no warnings"},
 	SWZ_OPTIONS_OF_ALL};

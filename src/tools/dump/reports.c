@@ -372,6 +372,8 @@ static int dump_write_events(const struct swz_dump_input *input,
 	/* (a depth is for -f calls to see to) */
 	if (options->format->fewer_events)
 		trace.choice.limits = options->limits;
+	if (options->format->takes & SWZ_TAKES_CALLS)
+		trace.choice.limits.max_depth = 0;
 	trace.choice.rules.rules = options->view.rules;
 	if (swz_dump_has_range(options))
 		trace.range = options->range;
@@ -795,6 +797,10 @@ int swz_dump_reports(struct swz_dump_input *input,
 		swz_dump_name_all(input, options);
 	if (options->by != SWZ_BY_NOTHING)
 		status = dump_by(input, &catalog, options);
+	else if (options->calls.of.count &&
+		 !swz_dump_has_functions(&catalog, "--calls-of",
+					 &options->calls.of))
+		status = EXIT_INPUT;
 	else if (dump_writes_events(input, options))
 		status = dump_write_events(input, &catalog, options);
 	else if (writes_threads(options))

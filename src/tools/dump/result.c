@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/interpreters.h"
 #include "util/memory.h"
@@ -150,22 +151,90 @@ void swz_dump_warn_result(const struct swz_dump_result *result,
 				  result->report.dropped_nodes);
 }
 
-static void warn_patterns(const struct swz_catalog *catalog, const char *option,
-			  const struct swz_patterns *patterns)
+#define MOST_MEANT 3
+
+/* A function's name without its namespaces and classes. */
+static const char *own_name(const char *name)
+{
+	const char *at = name, *s;
+	int depth = 0;
+
+	for (s = name; *s && *s != '('; s++) {
+		depth += (*s == '<') - (*s == '>');
+		if (depth == 0 && s[0] == ':' && s[1] == ':')
+			at = s + 2;
+	}
+	return at;
+}
+
+/* Without parameters and template arguments. */
+static bool is_called(const char *name, const char *pattern)
+{
+	const char *own = own_name(name);
+
+	return strcspn(own, "(<") == strlen(pattern) &&
+	       strncmp(own, pattern, strlen(pattern)) == 0;
+}
+
+/* "; did you mean 'shop::catalog::discount'?": functions whose own name is
+ * PATTERN, or whose name has it somewhere; to be freed. */
+static char *meant_by(const struct swz_catalog *catalog, const char *pattern)
+{
+	char *list = swz_duplicate("");
+	size_t count = 0;
+
+	for (int pass = 0; pass < 2 && !count; pass++)
+		for (size_t i = 0; i < catalog->function_count; i++) {
+			const char *name = catalog->functions[i].name;
+			char *longer;
+
+			if (!name || !SWZ_CATALOG_IS_REAL(i) ||
+			    !(pass ? strstr(name, pattern) != NULL
+				   : is_called(name, pattern)))
+				continue;
+			if (count++ >= MOST_MEANT)
+				continue;
+			longer = swz_print("%s%s'%s'", list, *list ? ", " : "",
+					   name);
+			free(list);
+			list = longer;
+		}
+	if (*list) {
+		char *all = swz_print("; did you mean %s%s?", list,
+				      count > MOST_MEANT ? ", ..." : "");
+
+		free(list);
+		list = all;
+	}
+	return list;
+}
+
+bool swz_dump_has_functions(const struct swz_catalog *catalog,
+			    const char *option,
+			    const struct swz_patterns *patterns)
 {
 	bool *hits = swz_allocate(patterns->count, sizeof(*hits));
+	bool any = !patterns->count;
 	size_t i;
 
 	for (i = 0; patterns->count && i < catalog->function_count; i++)
 		if (catalog->functions[i].name)
 			swz_patterns_match(patterns, catalog, (uint32_t)i,
 					   hits);
-	for (i = 0; i < patterns->count; i++)
-		if (!hits[i])
-			swz_dump_complain("%s '%s' matches no function "
-					  "that was recorded",
-					  option, patterns->items[i]);
+	for (i = 0; i < patterns->count; i++) {
+		char *meant;
+
+		any |= hits[i];
+		if (hits[i])
+			continue;
+		meant = meant_by(catalog, patterns->items[i]);
+		swz_dump_complain("%s '%s' matches no function that was "
+				  "recorded%s",
+				  option, patterns->items[i], meant);
+		free(meant);
+	}
 	free(hits);
+	return any;
 }
 
 static bool has_script(const struct swz_catalog *catalog)
@@ -205,11 +274,11 @@ void swz_dump_warn_filter(struct swz_catalog *catalog,
 	if (options->quiet)
 		return;
 	/* where rows are filtered, or else contexts */
-	warn_patterns(catalog, "-F", &options->table.filters);
-	warn_patterns(catalog, "-F", &options->view.only);
-	warn_patterns(catalog, "-N", &options->view.without);
-	warn_patterns(catalog, "-H", &options->view.hidden);
-	warn_patterns(catalog, "-C", &options->view.callers);
+	(void)swz_dump_has_functions(catalog, "-F", &options->table.filters);
+	(void)swz_dump_has_functions(catalog, "-F", &options->view.only);
+	(void)swz_dump_has_functions(catalog, "-N", &options->view.without);
+	(void)swz_dump_has_functions(catalog, "-H", &options->view.hidden);
+	(void)swz_dump_has_functions(catalog, "-C", &options->view.callers);
 	if (options->view.script && !has_script(catalog))
 		warn_script(catalog);
 }

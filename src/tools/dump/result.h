@@ -40,7 +40,13 @@ void swz_dump_name_all(const struct swz_dump_input *input,
 
 void swz_dump_warn_result(const struct swz_dump_result *result,
 			  const struct swz_dump_options *options);
-/* Says which patterns match no function; names are resolved. */
+/* Says which patterns match no function, and which names they might mean.
+ * False: none matches any. Names are resolved. */
+bool swz_dump_has_functions(const struct swz_catalog *catalog,
+			    const char *option,
+			    const struct swz_patterns *patterns);
+
+/* The same of all options; names are resolved. */
 void swz_dump_warn_filter(struct swz_catalog *catalog,
 			  const struct swz_dump_options *options);
 

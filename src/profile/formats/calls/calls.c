@@ -582,6 +582,8 @@ static void before_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 	uint64_t ticks;
 	char *woken;
 
+	if (text->full)
+		return;
 	while ((woken = swz_calls_woken(w, until, &ticks)) != NULL) {
 		char *line = swz_print("<- %s", woken);
 
@@ -598,8 +600,17 @@ static void before_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 
 static void begin_call(struct swz_calls_sink *sink, struct swz_calls_walk *w)
 {
-	put_watched(text_of(sink), w, w->open[w->count - 1].start);
-	text_of(sink)->has_begun = true;
+	struct swz_calls_text *text = text_of(sink);
+
+	if (!text->full && text->most && text->calls == text->most) {
+		text->full = true;
+		text->open = w->count - 1;
+	}
+	if (text->full)
+		return;
+	text->calls++;
+	put_watched(text, w, w->open[w->count - 1].start);
+	text->has_begun = true;
 }
 
 static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
@@ -609,6 +620,10 @@ static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 	const struct swz_open_call_text *call = &w->open[w->count - 1];
 	FILE *stream = sink->stream;
 
+	if (text->full && w->count > text->open)
+		return;
+	if (text->full)
+		text->open = w->count - 1;
 	put_columns(stream, w, text->has_begun ? call->start : 0, true,
 		    event->ticks - call->start);
 	put_indent(stream, w->count - 1);
@@ -632,7 +647,13 @@ static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 
 static void begin_thread(struct swz_calls_sink *sink, struct swz_calls_walk *w)
 {
-	text_of(sink)->has_begun = false;
+	struct swz_calls_text *text = text_of(sink);
+
+	text->has_begun = false;
+	text->open = 0;
+	text->full |= text->most && text->calls == text->most;
+	if (text->full)
+		return;
 	swz_calls_put_thread(sink->stream, w->trace, w->binding, w->thread);
 }
 
@@ -676,5 +697,9 @@ void swz_write_calls(FILE *stream, struct swz_trace *trace)
 		return;
 	}
 	swz_calls_text_begin(&text, stream);
+	text.most = trace->calls->first;
 	swz_calls_walk(trace, &text.sink);
+	if (text.full)
+		fprintf(stream, "# the first %zu call%s; -n 0 shows all\n",
+			text.most, text.most == 1 ? "" : "s");
 }

@@ -22,6 +22,7 @@ struct swz_calls_options {
 	bool blame;             /* --blame: where errors come from */
 	bool apart;             /* --file-per-invocation */
 	struct swz_patterns of; /* --calls-of: these functions' calls */
+	size_t first;           /* -n of all calls: so many; 0: all */
 	size_t rows;            /* of those, or calls of a page, or files; 0:
 				 * all */
 	bool by_start; /* in the order of time, not the longest first */

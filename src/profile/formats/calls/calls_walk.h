@@ -183,6 +183,10 @@ static inline const char *swz_calls_name(const struct swz_calls_walk *w)
 struct swz_calls_text {
 	struct swz_calls_sink sink;
 	bool has_begun; /* the innermost call is to be written yet */
+	/* -n: so many are written, 0: all; then nothing but the ends of those
+	 * that are open. */
+	size_t most, calls, open;
+	bool full;
 };
 
 /* Writes the heading. */
