@@ -26,7 +26,9 @@ enum swz_saved_flags {
 	SWZ_SAVED_COUNTS = 8, /* -m count: see thunks/counting.h */
 	/* The run counts, also where the module is out of scope: what reads its
 	 * return address or walks the stack has no wrapper. */
-	SWZ_SAVED_NO_WALKERS = 16
+	SWZ_SAVED_NO_WALKERS = 16,
+	/* The program is at a fixed address: mmap has a wrapper. */
+	SWZ_SAVED_FIXED = 32
 };
 
 /* All that a plan depends on but the bytes of the text. */

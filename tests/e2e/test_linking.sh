@@ -86,6 +86,116 @@ else
 	echo 'does not run here: a program that maps all below it'
 fi
 
+# As it would be by chance: it looks where they are.
+it 'a program that takes the place of its own trampolines: its functions are lost, and not the program'
+cat >takes.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static volatile int sink;
+
+__attribute__((noinline)) int step(int n)
+{
+	return sink = n;
+}
+
+/* Its branch leads back into its first bytes. */
+__attribute__((noinline)) int loops(int n)
+{
+	int sum = 0;
+
+	do
+		sum += step(n);
+	while (--n > 0);
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long low[16], high[16], start, end;
+	char line[512], rights[8];
+	int count = 0, sum = 0, word;
+	FILE *maps;
+
+	(void)argv;
+	for (int i = 0; i < 100; i++)
+		sum += loops(3);
+	if (argc > 2) { /* it is attached to, and detached from */
+		puts("ready");
+		fflush(stdout);
+		getchar();
+		for (int i = 0; i < 100; i++)
+			sum += loops(3);
+	}
+	maps = fopen("/proc/self/maps", "r");
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) == 3 &&
+		    start < 0x80000000 && rights[2] == 'x' && !strchr(line, '/') &&
+		    count < 16) {
+			low[count] = start;
+			high[count++] = end;
+		}
+	fclose(maps);
+	for (int i = 0; i < count; i++) {
+		void *place = (void *)low[i];
+
+		if (argc > 1 && argv[1][0] == 'u') {
+			munmap(place, 4096);
+			continue;
+		}
+		if (mmap(place, high[i] - low[i], PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != place)
+			return 2;
+		memset(place, 0xcc, high[i] - low[i]);
+	}
+	for (int i = 0; i < 100; i++)
+		sum += loops(3);
+	if (argc > 2) {
+		puts("taken");
+		fflush(stdout);
+		while ((word = getchar()) != EOF)
+			sum += loops(word == 'x');
+	}
+	fprintf(stderr, "places: %d\n", count);
+	printf("sum %d\n", sum);
+	return 0;
+}
+END
+gcc -O1 -no-pie -fno-pie -o takes takes.c || abort 'not built'
+./takes m >native.out 2>/dev/null
+for mode in profile trace count both 'trace --imports'; do
+	for how in m u; do
+		rm -f profile
+		# shellcheck disable=SC2086 # words are wanted
+		capture "$RUN" -m $mode -o profile ./takes $how
+		assert_status 0
+		assert_same native.out out
+		assert_contains err 'places: 1'
+		assert_contains err 'its functions are not recorded any more'
+		assert_eq 300 "$("$DUMP" -q -f csv -o - profile |
+			awk -F , '$7 == "step" { print $1 }')" "calls of step, -m $mode, $how"
+	done
+done
+mkfifo takes.in
+rm -f profile
+./takes m wait <takes.in >takes.out 2>takes.err &
+program=$!
+exec 8>takes.in
+wait_until grep -qx ready takes.out
+"$RUN" -q -m profile -o profile -p $program &
+controller=$!
+wait_until test -s profile
+echo >&8
+wait_until grep -qx taken takes.out
+kill -INT $controller
+wait $controller
+assert_eq 0 $? "swizzle-run's exit status"
+exec 8>&-
+wait $program
+assert_eq 0 $? "the program's exit status"
+assert_contains takes.err 'places: 1'
+
 it 'the heap of a program at a fixed address grows as far as natively'
 cat >grows.c <<'END'
 #include <stdio.h>

@@ -478,6 +478,9 @@ void swz_cache_key_make(struct swz_saved_key *key, const struct swz_module *m)
 		     (m->late || swz_config.attached ? SWZ_SAVED_LATE : 0) |
 		     (swz_config.count && m->in_scope ? SWZ_SAVED_COUNTS : 0) |
 		     (swz_config.count ? SWZ_SAVED_NO_WALKERS : 0) |
+		     (swz_config.at_fixed_address && !m->in_scope
+			      ? SWZ_SAVED_FIXED
+			      : 0) |
 		     (swz_has_shadow_stack() ? SWZ_SAVED_SHADOW_STACK : 0);
 	_Static_assert(SWZ_MAX_TEXT_RANGES <= SWZ_SAVED_MOST_TEXTS,
 		       "the texts of any module fit into a key");

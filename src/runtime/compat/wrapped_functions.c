@@ -13,6 +13,7 @@
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -32,6 +33,7 @@
 #include "runtime/record/thread.h"
 #include "runtime/record/values.h"
 #include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
 #include "thunks/saved_plan.h"
 #include "thunks/trampoline.h"
@@ -65,8 +67,16 @@ void swz_ending(int status, void (*real)(int status))
  * after which the process may not get at the profile by name any more (setuid,
  * chroot), for which it is made as long as it may get before. So it is for the
  * others, too, where they do the like. SWZ_ENDS: of one that ends the process
- * and has to find its caller's stack as it is (abort). */
-enum swz_confining { SWZ_BY_PRCTL, SWZ_BY_SYSCALL, SWZ_LEAVES_FILES, SWZ_ENDS };
+ * and has to find its caller's stack as it is (abort). SWZ_MAPS, SWZ_UNMAPS: of
+ * mmap, munmap. */
+enum swz_confining {
+	SWZ_BY_PRCTL,
+	SWZ_BY_SYSCALL,
+	SWZ_LEAVES_FILES,
+	SWZ_ENDS,
+	SWZ_MAPS,
+	SWZ_UNMAPS
+};
 
 #ifndef SYS_landlock_restrict_self /* Linux 5.13 */
 #define SYS_landlock_restrict_self 446
@@ -80,7 +90,8 @@ enum swz_confining { SWZ_BY_PRCTL, SWZ_BY_SYSCALL, SWZ_LEAVES_FILES, SWZ_ENDS };
 static const enum swz_confining swz_by_prctl = SWZ_BY_PRCTL,
 				by_syscall = SWZ_BY_SYSCALL,
 				leaves_files = SWZ_LEAVES_FILES,
-				swz_ends = SWZ_ENDS;
+				swz_ends = SWZ_ENDS, maps = SWZ_MAPS,
+				unmaps = SWZ_UNMAPS;
 
 enum change { NOTHING, END, FILES, FILTER, NO_SYSTEM_CALLS, NO_CLOCK };
 
@@ -194,10 +205,39 @@ static enum change change_of(enum swz_confining which, long first, long second,
 		return by_system_call((int)first, second, third, fourth);
 	case SWZ_ENDS:
 		return END;
+	case SWZ_MAPS:
+	case SWZ_UNMAPS:
+		return NOTHING;
 	case SWZ_LEAVES_FILES:
 		break;
 	}
 	return FILES;
+}
+
+/* A program at a fixed address may map files at addresses of its choice, as
+ * loaders of other formats do, where trampolines happen to lie. The functions
+ * that lead there get their own code back before: they are lost, and the
+ * program goes on. (Other trampolines lie where the kernel chooses.) */
+static void lose_trampolines(uint64_t start, uint64_t bytes)
+{
+	const uint64_t end = start + ((bytes + 4095) & -4096ull);
+	struct swz_region region;
+	unsigned at = 0;
+
+	while (swz_region_next(&at, &region)) {
+		const struct swz_hooks *hooks =
+			(const struct swz_hooks *)(const void *)region.start;
+		uint64_t low = (uintptr_t)region.start,
+			 high = low + region.bytes;
+
+		if (start >= high || end <= low - hooks->factor_bytes)
+			continue;
+		swz_live_sites_lose(low, high);
+		swz_region_remove(region.start);
+		swz_say("the program maps memory over the code for hooks: its "
+			"functions are not recorded any more",
+			NULL, NULL);
+	}
 }
 
 void swz_confine(long first, long second, long third, long fourth,
@@ -209,6 +249,9 @@ void swz_confine(long first, long second, long third, long fourth,
 	const long filter = *which == SWZ_BY_PRCTL ? third : fourth;
 	enum change change = change_of(*which, first, second, third, fourth);
 
+	if (*which == SWZ_UNMAPS || (*which == SWZ_MAPS && fourth & MAP_FIXED &&
+				     !(fourth & MAP_FIXED_NOREPLACE)))
+		lose_trampolines((uint64_t)first, (uint64_t)second);
 	if (change == NOTHING || !swz_recording)
 		return;
 	if (change == END) {
@@ -653,7 +696,7 @@ int swz_execute_at(int directory, const char *path, strings arguments,
 
 /* --------------------------------------------------------------- the table */
 
-enum { PRCTL, SYSCALL };
+enum { PRCTL, SYSCALL, MMAP, MUNMAP };
 
 #define LEAVES(name) \
 	{ \
@@ -669,6 +712,8 @@ static const struct {
 } known[] = {
 	[PRCTL] = {"prctl", {swz_wrap_confine, &swz_by_prctl}},
 	[SYSCALL] = {"syscall", {swz_wrap_confine, &by_syscall}},
+	[MMAP] = {"mmap", {swz_wrap_confine, &maps}},
+	[MUNMAP] = {"munmap", {swz_wrap_confine, &unmaps}},
 	{"setrlimit", {swz_wrap_limit_set, NULL}},
 	{"getrlimit", {swz_wrap_limit_get, NULL}},
 	{"prlimit", {swz_wrap_limit_change, NULL}},
@@ -784,7 +829,9 @@ void swz_wrapped_mark(struct swz_module *m)
 		struct swz_function *f;
 		uint64_t address;
 
-		if (!find(m, i, &address))
+		if (((i == MMAP || i == MUNMAP) &&
+		     !swz_config.at_fixed_address) ||
+		    !find(m, i, &address))
 			continue;
 		f = swz_function_at(m, address);
 		if (f && f->start == address && !f->is_piece && !f->wrapper)

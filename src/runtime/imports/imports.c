@@ -261,6 +261,11 @@ static void add_party(const struct link_map *map, const struct swz_module *m,
 	p->start = m->start;
 	p->end = m->end;
 	p->near = m->near;
+	/* A program at a fixed address may map over what is near it. A stub is
+	 * reached by a word of the GOT, and need not be near. */
+	if (swz_config.at_fixed_address && m->near.end < UINT64_C(4) << 30)
+		p->near = (struct swz_range){(uintptr_t)&swz_imports,
+					     (uintptr_t)(&swz_imports + 1)};
 	p->readable = swz_dynamic_read(map->l_addr, map->l_ld, &p->dynamic);
 	p->untouchable = is_untouchable(map);
 	p->in_scope = m->in_scope;

@@ -573,6 +573,20 @@ static uint64_t text_to_hook(const struct swz_module *m)
 	return bytes;
 }
 
+#define FIXED_BELOW (UINT64_C(4) << 30) /* as in thunks/near.c */
+
+/* The first one is the program. */
+static void look_for_fixed_address(const struct swz_modules *modules)
+{
+	const struct swz_module *program = modules->of;
+
+	if (!modules->count || program->load_bias || !program->in_scope ||
+	    program->end >= FIXED_BELOW)
+		return;
+	swz_config.at_fixed_address = true;
+	swz_wrapped_expect();
+}
+
 enum swz_status swz_plan_make(struct swz_modules *modules)
 {
 	struct swz_decoders decoders = {{NULL}};
@@ -584,6 +598,7 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 	status = modules->count ? SWZ_OK : swz_modules_list(modules);
 	if (status != SWZ_OK)
 		return status;
+	look_for_fixed_address(modules);
 	swz_cache_begin(modules->of, modules->count);
 	if (!swz_config.attached)
 		swz_start_record_begin(modules);

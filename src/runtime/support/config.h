@@ -32,17 +32,18 @@ struct swz_trigger {
 };
 
 struct swz_config {
-	char output[4096];  /* absolute, with %p still in it */
-	bool attached;      /* into a process that ran already: its code is
-			     * changed by the controller (base/control.h) */
-	bool linked;        /* here for a program that was linked with us, or
-			     * loaded into one that ran already: it is not
-			     * profiled; nothing else is filled in */
-	bool fresh;         /* started by swizzle-run just now: an older
-			     * file of the same name may be replaced */
-	struct swz_run run; /* to which this process belongs */
-	bool summary;       /* say at its end what was recorded */
-	const char *filter; /* newline-separated patterns; NULL: none */
+	char output[4096];     /* absolute, with %p still in it */
+	bool at_fixed_address; /* the program (not PIE), which has hooks */
+	bool attached;         /* into a process that ran already: its code is
+				* changed by the controller (base/control.h) */
+	bool linked;           /* here for a program that was linked with us, or
+				* loaded into one that ran already: it is not
+				* profiled; nothing else is filled in */
+	bool fresh;            /* started by swizzle-run just now: an older
+				* file of the same name may be replaced */
+	struct swz_run run;    /* to which this process belongs */
+	bool summary;          /* say at its end what was recorded */
+	const char *filter;    /* newline-separated patterns; NULL: none */
 	const char *notrace;
 	const char *hide;
 	const char *module;

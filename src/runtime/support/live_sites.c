@@ -321,6 +321,62 @@ void swz_live_sites_gone(uint64_t start, uint64_t end, bool gone)
 	note_change();
 }
 
+/* ------------------------------------------- trampolines that are taken away
+ */
+
+/* How far a short jump reaches. */
+#define SHORT 128u
+
+static bool leads_into(const struct swz_control_site *s, uint64_t start,
+		       uint64_t end)
+{
+	int32_t distance;
+
+	if (s->length != sizeof(s->after))
+		return false;
+	memcpy(&distance, s->after + 1, sizeof(distance));
+	return s->address + s->length + (uint64_t)(int64_t)distance - start <
+	       end - start;
+}
+
+/* The functions of one module follow each other, and so do their sites. */
+void swz_live_sites_lose(uint64_t start, uint64_t end)
+{
+	static const uint8_t downwards[] = {SWZ_PHASE_SHORT, SWZ_PHASE_ISLAND,
+					    SWZ_PHASE_JUMP, SWZ_PHASE_INNER};
+	const struct swz_control *c = &swizzle_control;
+	const struct swz_control_site *sites =
+		(const struct swz_control_site *)(uintptr_t)c->sites;
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (uint32_t i = 0; i < c->site_count; i++) {
+		uint64_t address = sites[i].address;
+
+		if (!leads_into(&sites[i], start, end) ||
+		    address - start < end - start)
+			continue;
+		low = address < low ? address : low;
+		high = address > high ? address : high;
+	}
+	if (low > high)
+		return;
+	low -= SHORT;
+	high += SHORT;
+	for (unsigned p = 0; p < sizeof(downwards); p++)
+		for (uint32_t i = 0; i < c->site_count; i++) {
+			const struct swz_control_site *s = &sites[i];
+
+			if (s->phase == downwards[p] && s->address >= low &&
+			    s->address < high && !(s->flags & SWZ_SITE_GONE) &&
+			    memcmp((const void *)(uintptr_t)s->address,
+				   s->after, s->length) == 0)
+				(void)swz_code_replace(s->address, s->before,
+						       s->length);
+		}
+	swz_live_sites_gone(low, high, true);
+	swz_live_sites_gone(start, end, true);
+}
+
 /* --------------------------------------------------------- sites that last */
 
 /* A jump is one instruction: no thread is within it. Those behind it in the

@@ -93,6 +93,10 @@ void swz_live_sites_code(const void *start, uint64_t bytes);
  * back. */
 void swz_live_sites_gone(uint64_t start, uint64_t end, bool gone);
 
+/* Restores the code of the module whose jumps lead to trampolines in that
+ * range, which are about to vanish, and forgets its sites. */
+void swz_live_sites_lose(uint64_t start, uint64_t end);
+
 /* Restores the sites that last (SWZ_SITE_LASTS), when nothing is hooked any
  * more and no other is about to change code. Counts in swizzle_control.lasting
  * the jumps that it has to leave: they lead past their hooks. */
