@@ -151,8 +151,9 @@ it 'many short threads take nothing away from the one that starts them'
 if [ "${ENGINES[0]}" = perf ]; then
 	"$RUN" -q -m sample -o profile "$TARGETS/shares" short 100 >printed
 	assert_near a "$(column profile a 3)" "$(own a)" 60 "$(own process)"
-	# (the end of a thread is not all in what the kernel counts)
-	assert_near total "$(total_ns profile)" "$(own process)" 25 "$(own process)"
+	# (the end of a thread is not all in what the kernel counts, the less the
+	# more processes there are that wait for a processor)
+	assert_near total "$(total_ns profile)" "$(own process)" 60 "$(own process)"
 fi
 
 it 'thousands of threads that are shorter than a period'
@@ -372,7 +373,7 @@ cat >lines.c <<-'END'
 	}
 	int main(void)
 	{
-		for (int i = 0; i < 60; i++) {
+		for (int i = 0; i < 120; i++) {
 			work(3);
 			nest(3);
 			nest(5);
@@ -381,7 +382,8 @@ cat >lines.c <<-'END'
 	}
 END
 gcc -g -O1 -o lines lines.c
-"$RUN" -q -m sample -o profile ./lines
+# 2,500 samples: half of these are half by chance to within one in a hundred
+"$RUN" -q -m sample -r 5000 -o profile ./lines
 line() { # COLUMN LINE
 	awk -F , -v column="$1" -v line="$2" '$6 ~ /lines.c$/ && $7 == line {
 		print $column }' by_line.csv
