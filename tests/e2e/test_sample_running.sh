@@ -255,10 +255,16 @@ for engine in $engines; do
 
 	it "$engine: a process of 3,000 threads, of which two work"
 	begin ./many 3000
-	"$RUN" -q -m sample --engine $engine -p $pid --for 2s -o threads 2>err || fail "exit status $?: $(cat err)"
+	# a look at all takes the longer the more others want the processors
+	for seconds in 2 8 30; do
+		rm -rf threads
+		"$RUN" -q -m sample --engine $engine -p $pid --for ${seconds}s -o threads 2>err ||
+			fail "exit status $?: $(cat err)"
+		work=$(row work threads)
+		[ "${work:-0}" -lt 100000000 ] || break
+	done
 	go
 	wait $pid
-	work=$(row work threads)
 	all=$("$DUMP" -q -f csv -o - threads | awk -F , 'NR > 1 { ns += $2 } END { printf "%.0f", ns }')
 	assert_ge "$work" 100000000 'ns of work'
 	assert_ge $((work * 10)) $((all * 7)) 'work is most of it'

@@ -194,12 +194,13 @@ def work(ms)
   i += 1 while i % 1000 != 0 || Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond) < finish
 end
 threads = Array.new(20) { |n| Thread.new { n == 13 ? work(1500) : sleep } }
+File.write("begun", "")
 threads[13].join
 END
 SCRIPT=many.rb
 "$RUBY" many.rb &
 pid=$!
-sleep 0.3
+wait_until test -e begun
 "$RUN" -q -m sample -r 500 -p $pid -o profile
 wait $pid
 assert_ge "$(row work 3)" 500000000 'ns of work'
