@@ -68,6 +68,34 @@ START_TEST(another_object_at_an_address_is_not_known)
 }
 END_TEST
 
+static const struct swz_script_code *place(struct swz_script_codes *codes,
+					   uint64_t name, const char *text,
+					   uint32_t line)
+{
+	const struct swz_script_object object = {.name = name};
+
+	return swz_script_codes_add_at(codes, 8, &object, swz_duplicate(text),
+				       swz_duplicate("x"), line);
+}
+
+/* V8 knows the place of a function when it has compiled it. */
+START_TEST(one_that_gets_its_line_later_stays_the_same)
+{
+	struct swz_script_codes codes = {0};
+	const struct swz_script_code *code = place(&codes, 16, "f", 0);
+
+	ck_assert_ptr_eq(place(&codes, 24, "f", 7), code);
+	ck_assert_uint_eq(code->line, 7);
+	ck_assert_ptr_eq(
+		swz_script_codes_get(&codes, 8,
+				     &(struct swz_script_object){.name = 24}),
+		code);
+	ck_assert_ptr_ne(place(&codes, 32, "f", 8), code);
+	ck_assert_ptr_ne(place(&codes, 40, "g", 8), code);
+	swz_script_codes_free(&codes);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("script_codes");
@@ -75,6 +103,7 @@ int main(void)
 
 	tcase_add_test(tcase, very_many_are_forgotten_at_the_next_stack);
 	tcase_add_test(tcase, what_was_met_holds_for_one_stack);
+	tcase_add_test(tcase, one_that_gets_its_line_later_stays_the_same);
 	tcase_add_test(tcase, another_object_at_an_address_is_not_known);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

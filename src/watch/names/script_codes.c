@@ -107,14 +107,39 @@ struct swz_script_code *swz_script_codes_add(
 	return code;
 }
 
+/* What was there when it was seen without a line, not being compiled yet: a
+ * function of the same name. NULL: there was none. */
+static struct swz_script_code *unplaced(const struct swz_script_codes *codes,
+					uint64_t address, uint64_t owner,
+					const char *name, const char *file)
+{
+	uint32_t index = swz_map_get(&codes->by_address, address, owner);
+	struct swz_script_code *code;
+
+	if (index == SWZ_MAP_NONE || !name || !file)
+		return NULL;
+	code = codes->objects[index].code;
+	return code && !code->line && strcmp(code->name, name) == 0 &&
+			       strcmp(code->file, file) == 0
+		       ? code
+		       : NULL;
+}
+
 struct swz_script_code *swz_script_codes_add_at(
 	struct swz_script_codes *codes, uint64_t address,
 	const struct swz_script_object *object, char *name, char *file,
 	uint32_t line)
 {
-	struct swz_script_code *code = swz_script_codes_add(codes, address,
-							    object, name, file);
+	struct swz_script_code *code = unplaced(codes, address, object->owner,
+						name, file);
 
+	if (code && line) {
+		object_at(codes, address, object->owner)->object = *object;
+		free(name);
+		free(file);
+	} else {
+		code = swz_script_codes_add(codes, address, object, name, file);
+	}
 	if (code)
 		code->line = line;
 	return code;
