@@ -136,7 +136,7 @@ static void list_samples(struct profile_files *files, const char *name)
 	struct dirent *entry;
 
 	while (entries && (entry = readdir(entries))) {
-		struct profile_file file = {NULL};
+		struct profile_file file = {.path = NULL};
 
 		if (!strstr(entry->d_name, ".samples"))
 			continue;
@@ -219,7 +219,7 @@ static void find_beside(struct swz_dump_input *input,
 			const struct swz_profile *counts)
 {
 	const struct profile_file *own;
-	struct profile_files files = {NULL};
+	struct profile_files files = {.items = NULL};
 	bool first = false;
 
 	list_samples(&files, counts->name);
@@ -725,7 +725,7 @@ static bool goes_on_in(const struct swz_file_header *a,
 static void add_programs(struct swz_inputs *inputs)
 {
 	const char *path = inputs->paths[0], *base = swz_base_name(path);
-	struct profile_files found = {NULL};
+	struct profile_files found = {.items = NULL};
 	struct swz_file_header first;
 	char *directory, *prefix, *half = swz_print("%s.samples", path);
 	struct dirent *entry;
@@ -744,7 +744,7 @@ static void add_programs(struct swz_inputs *inputs)
 	prefix = swz_print("%s.", base);
 	entries = opendir(*directory ? directory : ".");
 	while (entries && (entry = readdir(entries))) {
-		struct profile_file file = {NULL};
+		struct profile_file file = {.path = NULL};
 
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
 			continue;
