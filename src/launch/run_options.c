@@ -608,6 +608,10 @@ static const struct swz_option options[] = {
 	 .sets = "1", .id = OPTION_REPORT,
 	 .help = "show the result at the end of PROGRAM|, on standard "
 		 "error, as swizzle-dump OPTIONS does [its table]"},
+	{.common = true, .name = "open", .variable = "SWIZZLE_REPORT",
+	 .sets = "--open -f html", .id = OPTION_REPORT,
+	 .help = "show the page of -f html in a browser at the end of "
+		 "PROGRAM|: as --report='--open -f html' does"},
 	{.common = true, .name = "list", .variable = "SWIZZLE_LIST", .sets = "1",
 	 .id = OPTION_FLAG, .group = OF_HOOKS,
 	 .help = "list what would be hooked and what not|, and exit"},

@@ -112,6 +112,8 @@ int main(int argc, char **argv)
 	/* a script must not take a part for the whole */
 	if (status == EXIT_OK && swz_dump_unread())
 		status = EXIT_INPUT;
+	if (status == EXIT_OK && options.open)
+		swz_dump_open_page();
 	if (status == EXIT_OK)
 		status = swz_gates_end(&options);
 	swz_dump_free_options(&options);

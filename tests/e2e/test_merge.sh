@@ -212,7 +212,7 @@ assert_contains err 'estimates'
 "$RUN" -q -m trace -o trace "$TARGETS/workers" >/dev/null
 capture "$DUMP" --merge-into new trace
 assert_status 0
-assert_contains err '1 traces: their events are not in the sum'
+assert_contains err '1 trace: the events are not in the sum'
 capture "$DUMP" --merge-into new
 assert_status 2
 capture "$DUMP" --merge-into new -f csv in/r1

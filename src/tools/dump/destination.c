@@ -5,6 +5,7 @@
 #include "tools/dump/destination.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -262,14 +263,93 @@ int swz_dump_begin_part(struct swz_dump_target *to,
 	return swz_dump_open_target(to, options, path_of(options, pid, number));
 }
 
+static char *last_written;
+
 int swz_dump_end_output(struct swz_output *output, const char *path,
 			const struct swz_dump_options *options)
 {
 	if (swz_output_close(output) != SWZ_OK)
 		return swz_dump_write_failed(path);
+	free(last_written);
+	last_written = swz_duplicate(path);
 	if (!options->quiet && !options->output && options->format->prefix)
 		swz_dump_complain("wrote %s", path);
 	return EXIT_OK;
+}
+
+static bool has_display(void)
+{
+	const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+
+	return (x && *x) || (wayland && *wayland);
+}
+
+/* The browser outlives us, and prints nothing among what we print. */
+static void start_browser(const char *command, const char *page)
+{
+	pid_t child;
+
+	(void)fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		int nothing = open("/dev/null", O_RDWR);
+
+		if (nothing >= 0) {
+			dup2(nothing, STDIN_FILENO);
+			dup2(nothing, STDOUT_FILENO);
+			dup2(nothing, STDERR_FILENO);
+		}
+		(void)setsid();
+		if (fork() == 0)
+			execl("/bin/sh", "sh", "-c", command, "sh", page,
+			      (char *)NULL);
+		_exit(127);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* $BROWSER may have a list of commands, of which each may say where the page's
+ * name goes (%s); to be freed. */
+static char *browser_command(void)
+{
+	const char *list = getenv("BROWSER");
+	char *first, *mark, *command;
+
+	if (!list || !*list)
+		return has_display() && is_in_path("xdg-open")
+			       ? swz_duplicate("exec xdg-open \"$1\"")
+			       : NULL;
+	first = swz_print("%.*s", (int)strcspn(list, ":"), list);
+	mark = strstr(first, "%s");
+	command = !is_there(first) ? NULL
+		  : mark ? swz_print("exec %.*s\"$1\"%s", (int)(mark - first),
+				     first, mark + 2)
+			 : swz_print("exec %s \"$1\"", first);
+	if (!command)
+		swz_dump_complain("BROWSER in the environment: there is no "
+				  "%s",
+				  first);
+	free(first);
+	return command;
+}
+
+void swz_dump_open_page(void)
+{
+	char *page = last_written ? realpath(last_written, NULL) : NULL;
+	char *command = page ? browser_command() : NULL;
+	char host[256] = "";
+
+	if (command)
+		start_browser(command, page);
+	else if (page) {
+		(void)gethostname(host, sizeof(host) - 1);
+		swz_dump_complain("no browser here. Where there is one: scp "
+				  "%s:'%s' . && xdg-open '%s'",
+				  host, page, strrchr(page, '/') + 1);
+	}
+	free(command);
+	free(page);
 }
 
 /* Removes the output: a part of it is of no use. */

@@ -56,6 +56,10 @@ int swz_dump_begin_part(struct swz_dump_target *to,
 int swz_dump_end_output(struct swz_output *output, const char *path,
 			const struct swz_dump_options *options);
 
+/* Shows the page that was written last in a browser ($BROWSER, or xdg-open
+ * where there is a display), or says how to get it to one. */
+void swz_dump_open_page(void);
+
 /* Says what errno says of it. */
 int swz_dump_write_failed(const char *path);
 

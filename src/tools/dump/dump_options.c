@@ -512,6 +512,21 @@ static void dump_choose_pushed(struct swz_dump_options *options)
 	options->format = swz_format_find(name);
 }
 
+static void check_open(const struct swz_dump_options *options)
+{
+	const char *suffix = options->format->suffix;
+
+	if (!options->open)
+		return;
+	if (!suffix || (strstr(suffix, ".html") == NULL &&
+			strcmp(suffix, ".rings.svg") != 0))
+		swz_dump_bad_usage("--open shows a page: -f html, graph, "
+				   "calls-html or rings");
+	if (options->output && strcmp(options->output, "-") == 0)
+		swz_dump_bad_usage("--open needs a file: -o '-' is standard "
+				   "output");
+}
+
 /* --merge-into: the sum is of all that is in the profiles. */
 static void dump_check_merge(const struct swz_dump_options *options)
 {
@@ -771,6 +786,9 @@ static void take_option(void *context, const struct swz_option *option,
 	case OPTION_NO_SOURCE:
 		options->table.without_source = true;
 		break;
+	case OPTION_OPEN:
+		options->open = true;
+		break;
 	case OPTION_NO_PAGER:
 		options->pager = false;
 		break;
@@ -939,8 +957,11 @@ void swz_dump_parse_options(struct swz_dump_options *options, char **argv)
 		dump_check_merge(options);
 	if (options->push)
 		dump_choose_pushed(options);
+	if (!options->format && options->open)
+		options->format = swz_format_find("html");
 	if (!options->format)
 		options->format = default_format(options);
+	check_open(options);
 	dump_check_options(options);
 	read_config(options);
 	dump_set_style(options);

@@ -81,6 +81,7 @@ struct swz_dump_options {
 	bool embed;    /* an archive gets the names that it needs */
 	bool in_place; /* so do the profiles themselves; nothing is written */
 	struct swz_debug_files files;
+	bool open;  /* --open: the page is shown in a browser */
 	bool pager; /* where standard output is a terminal */
 	enum swz_colour_when colour;
 	struct swz_style style; /* that the table's options may point to */

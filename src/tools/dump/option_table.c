@@ -600,6 +600,11 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "auto (default: on a terminal, unless NO_COLOR is set), "
 		 "always or never",
 	 .brief = "when to use colours"},
+	{.name = "open",
+	 .id = OPTION_OPEN,
+	 .help = "html (default then), graph, calls-html, rings: show the page "
+		 "in a browser|: $BROWSER, or xdg-open",
+	 .brief = "show the page in a browser"},
 	{.name = "no-pager",
 	 .id = OPTION_NO_PAGER,
 	 .help = "print long tables as they are|, not through "

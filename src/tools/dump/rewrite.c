@@ -268,8 +268,8 @@ static void say_done(const struct merging *m)
 	if (m->known)
 		swz_dump_complain("%zu were in it already", m->known);
 	if (m->traces)
-		swz_dump_complain("%zu traces: their events are not in the sum",
-				  m->traces);
+		swz_dump_complain("%zu trace%s: the events are not in the sum",
+				  m->traces, m->traces == 1 ? "" : "s");
 }
 
 static bool add_inputs(struct merging *m, const struct swz_inputs *inputs,
