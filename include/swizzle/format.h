@@ -24,6 +24,10 @@
 #define SWZ_UNIT_BYTES 64u
 #define SWZ_CHUNK_MAGIC 0x4357535au
 
+/* What threads of libswizzle.so's own are called, so that their time is not the
+ * program's. */
+#define SWZ_OWN_THREAD_NAME "swizzle"
+
 enum swz_file_flags {
 	SWZ_FILE_FORKED = 1,   /* began by fork in a profiled process */
 	SWZ_FILE_ENDED = 2,    /* an orderly exit, at end_ticks */

@@ -519,7 +519,7 @@ static void plan(void)
 	uint64_t began = swz_sys_monotonic_ns();
 	const char *problem = "no memory for ";
 
-	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, "swizzle");
+	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, SWZ_OWN_THREAD_NAME);
 	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
 	if (swz_control_begin_tables())
 		problem = swz_recording_begin(&attach_modules);
@@ -602,7 +602,7 @@ static void finish(void)
 {
 	struct swz_control *c = &swizzle_control;
 
-	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, "swizzle");
+	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, SWZ_OWN_THREAD_NAME);
 	if (!wait_for(SWZ_CONTROL_FINISHING))
 		return;
 	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;

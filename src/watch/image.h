@@ -234,6 +234,10 @@ struct swz_hit {
 	const struct swz_script_stack *script; /* NULL: there is none */
 };
 
+/* True if it is one of libswizzle.so's own, which the process has mapped. */
+bool swz_image_is_own_thread(const struct swz_image *image,
+			     const struct swz_image_thread *thread);
+
 /* Adds one sample: walks the stack, and counts it. REGISTERS NULL: the thread
  * has no user code any more. */
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,

@@ -225,6 +225,13 @@ static void add_own(struct swz_image *image, struct swz_image_thread *thread,
 	image->samples++;
 }
 
+bool swz_image_is_own_thread(const struct swz_image *image,
+			     const struct swz_image_thread *thread)
+{
+	return image->hooked.end && strncmp(thread->name, SWZ_OWN_THREAD_NAME,
+					    sizeof(thread->name)) == 0;
+}
+
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
 		   const struct swz_stack *stack, const struct swz_hit *hit)
@@ -241,6 +248,11 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		at = *registers;
 		kind = swz_counted_code_find(
 			image, &at, swz_image_is_in_file(image, at.ip));
+	}
+	if (swz_image_is_own_thread(image, thread)) {
+		if (!hit->waiting)
+			add_own(image, thread, hit);
+		return;
 	}
 	if (kind == SWZ_CODE_LIBRARY && !hit->waiting) {
 		add_own(image, thread, hit);

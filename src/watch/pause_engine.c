@@ -645,6 +645,18 @@ static bool is_quiet(const struct swz_task *task)
 	       turns.processor_ns == task->known_ns;
 }
 
+/* Notes what reading the task has told. */
+static void note(struct swz_watch *watch, struct swz_task *task,
+		 const struct swz_proc_task *proc)
+{
+	memcpy(task->thread->name, proc->name, sizeof(proc->name));
+	if (proc->turns.processor_ns != task->known_ns || proc->state == 'R')
+		task->looks = TASK_LOOKS;
+	else
+		task->looks -= task->looks > 0;
+	swz_task_known(&watch->tasks, task, proc->turns.processor_ns);
+}
+
 static void look_at_task(struct swz_watch *watch, struct swz_task *task,
 			 uint64_t now)
 {
@@ -667,11 +679,7 @@ static void look_at_task(struct swz_watch *watch, struct swz_task *task,
 	}
 	if (watch->launched)
 		return;
-	if (proc.turns.processor_ns != task->known_ns || proc.state == 'R')
-		task->looks = TASK_LOOKS;
-	else
-		task->looks -= task->looks > 0;
-	swz_task_known(&watch->tasks, task, proc.turns.processor_ns);
+	note(watch, task, &proc);
 	if (proc.state == 'R' && !task->stopping &&
 	    task->known_ns > task->weighed_ns)
 		ask_to_stop(task, &proc.turns);
@@ -837,9 +845,7 @@ static void stop_if_it_runs(struct swz_watch *watch, struct swz_task *task)
 		task->looks -= task->looks > 0;
 		return;
 	}
-	if (proc.turns.processor_ns != task->known_ns || proc.state == 'R')
-		task->looks = TASK_LOOKS;
-	swz_task_known(&watch->tasks, task, proc.turns.processor_ns);
+	note(watch, task, &proc);
 	if (proc.state == 'R' && !task->stopping &&
 	    task->known_ns > task->weighed_ns)
 		ask_to_stop(task, &proc.turns);

@@ -140,7 +140,7 @@ bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
 {
 	uint64_t parent, flags, user, system;
 	char text[1024];
-	const char *at;
+	const char *at, *name;
 
 	*task = (struct swz_proc_task){0};
 	if (!read_task_file(pid, tid, "stat", text, sizeof(text)))
@@ -148,6 +148,12 @@ bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
 	at = strrchr(text, ')');
 	if (!at || at[1] != ' ')
 		return false;
+	name = strchr(text, '(');
+	if (name && at > name)
+		memcpy(task->name, name + 1,
+		       (size_t)(at - name - 1) < sizeof(task->name)
+			       ? (size_t)(at - name - 1)
+			       : sizeof(task->name) - 1);
 	/* behind the name; proc(5) has the numbers of the fields */
 	task->state = at[2];
 	swz_scan_past(&at, 2);

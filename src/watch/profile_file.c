@@ -870,6 +870,11 @@ static void add_thread(struct content *c, const struct swz_sample_run *run,
 		.end_ticks = thread->end_ns,
 	};
 
+	if (swz_image_is_own_thread(image, thread)) {
+		*own_ns += thread->processor_known ? thread->processor_ns
+						   : thread->weight;
+		return;
+	}
 	if (record.last_ticks < record.start_ticks)
 		record.last_ticks = record.start_ticks;
 	memcpy(record.name, thread->name, sizeof(record.name));

@@ -397,6 +397,8 @@ static void count_missed(const struct swz_sample_run *all,
 					 ? t->weight / run->period_ns
 					 : t->samples;
 
+		if (swz_image_is_own_thread(image, t))
+			continue;
 		/* both are rounded */
 		if (t->processor_known && due > taken + t->lost + 1)
 			image->missed += due - taken - t->lost;
@@ -414,10 +416,12 @@ static void add_totals(struct swz_sample_totals *totals,
 	totals->unread += image->unread_scripts;
 	totals->scripts |= image->script_count != 0;
 	totals->files++;
-	totals->threads += image->thread_count;
 	for (size_t i = 0; i < image->thread_count; i++) {
 		const struct swz_image_thread *t = image->threads[i];
 
+		if (swz_image_is_own_thread(image, t))
+			continue;
+		totals->threads++;
 		totals->processor_ns += t->processor_ns;
 		totals->unsampled_ns += t->samples ? 0 : t->processor_ns;
 		totals->unsampled_threads += !t->samples;

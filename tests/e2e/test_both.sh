@@ -275,6 +275,45 @@ assert_eq 4 "$(find tree -type f | wc -l)" 'profiles'
 assert_matches joined '^2000,[1-9].*,work,joined,'
 assert_matches joined ',bound_ns,self_error_ns$'
 
+it 'a row for each program of a process, as it was called'
+cat >executes.sh <<'END'
+#!/bin/sh
+for i in 1 2 3; do
+	"$TARGETS/joined" one | cat >/dev/null
+done
+END
+chmod +x executes.sh
+"$RUN" -q -m both -o executes/ ./executes.sh
+"$DUMP" -q -n 0 -f csv -o rows --by process executes
+# 7 processes, 6 of which execute
+python3 - <<'END' || fail "$(cat rows)"
+import csv, os, sys
+rows = list(csv.DictReader(open("rows")))
+assert len(rows) == 13, len(rows)
+by = {(int(r["pid"]), int(r["level"])): r for r in rows}
+assert len(by) == 13
+for (pid, level), row in by.items():
+    command, calls = row["command"], int(row["calls"] or 0)
+    # no process without processor time
+    assert not row["processor_ns"] or int(row["processor_ns"]) > 0, row
+    if level == 0 or (pid, level + 1) in by:
+        assert command == "/bin/sh ./executes.sh", row
+    elif command != "cat":
+        # what calls and time are of
+        assert command == os.environ["TARGETS"] + "/joined one" and calls > 2000, row
+        assert int(row["self_ns"]) > int(by[pid, level - 1]["self_ns"]), row
+END
+
+it 'threads that plan are not those of the program'
+for engine in perf pause; do
+	XDG_CACHE_HOME="$TMP/cold.$engine" SWIZZLE_TEST_WORKERS=4 "$RUN" -q -m both --engine $engine \
+		-o cold.$engine /usr/bin/python3 -c 'print(sum(range(30000000)))' >out
+	"$DUMP" -q -f csv -o rows --by thread cold.$engine
+	assert_eq 1 "$(($(wc -l <rows) - 1))" "$engine: threads"
+	"$DUMP" -q -f info -o info cold.$engine.samples
+	assert_matches info 'samples in the profiler.s code'
+done
+
 it 'status, signals, standard input'
 capture "$RUN" -q -m both -o ends "$TARGETS/joined" exit 3
 assert_status 3

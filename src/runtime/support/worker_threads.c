@@ -15,7 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
+#include "swizzle/format.h"
 #include "base/syscall.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch_memory.h"
@@ -265,6 +267,7 @@ static void help(void *argument)
 	unsigned member = (unsigned)(uintptr_t)argument;
 	uint32_t done = 0;
 
+	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, SWZ_OWN_THREAD_NAME);
 	while (!atomic_load(&workers.ending)) {
 		uint32_t round = atomic_load(&workers.round);
 

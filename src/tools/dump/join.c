@@ -6,6 +6,7 @@
 
 #include "util/memory.h"
 #include "profile/costs/joined.h"
+#include "profile/file/records.h"
 #include "profile/formats/tables/by.h"
 #include "profile/formats/formats.h"
 #include "tools/dump/advice.h"
@@ -154,23 +155,59 @@ static uint64_t apart(const struct swz_profile *a, const struct swz_profile *b)
 	return x < y ? y - x : x - y;
 }
 
-/* The samples of PROFILE's process: SWZ_INDEX_NONE if there are none. A process
- * that has executed other programs has a profile of each, which began then. */
-static uint32_t samples_of(const struct threads *t,
-			   const struct swz_profile *profile)
+/* How far A and B, of one process, are from being the same program of it: a
+ * process that has executed other programs has a profile of each, which began
+ * then. */
+static uint64_t distance(const struct swz_profile *a,
+			 const struct swz_profile *b)
+{
+	bool other = *a->executable && *b->executable &&
+		     strcmp(a->executable, b->executable) != 0;
+
+	return other ? UINT64_MAX : apart(a, b);
+}
+
+/* The one of PROFILE's process that is nearest to it: SWZ_INDEX_NONE if there
+ * is none. */
+static uint32_t nearest(const struct swz_dump_input *input,
+			const struct swz_profile *profile)
 {
 	uint32_t found = SWZ_INDEX_NONE;
 
-	for (uint32_t i = 0; i < t->samples->count; i++) {
-		const struct swz_profile *other = t->samples->profiles[i];
+	for (uint32_t i = 0; i < input->count; i++) {
+		const struct swz_profile *other = input->profiles[i];
 
 		if (other->header.pid == profile->header.pid &&
 		    (found == SWZ_INDEX_NONE ||
-		     apart(other, profile) <
-			     apart(t->samples->profiles[found], profile)))
+		     distance(other, profile) <
+			     distance(input->profiles[found], profile)))
 			found = i;
 	}
 	return found;
+}
+
+/* The samples of a process's program: SWZ_INDEX_NONE if there are none. One
+ * that was soon left by exec was hit by none. */
+static uint32_t samples_of(const struct threads *t, size_t index)
+{
+	uint32_t found = nearest(t->samples, t->input->profiles[index]);
+
+	if (found == SWZ_INDEX_NONE ||
+	    nearest(t->input, t->samples->profiles[found]) != index)
+		return SWZ_INDEX_NONE;
+	return found;
+}
+
+/* A program knows how it was called. Who samples may have come too late. */
+static void take_command(struct swz_profile *to, const struct swz_profile *from)
+{
+	if (!from->argument_count)
+		return;
+	to->arguments = swz_reallocate(to->arguments, from->argument_count,
+				       sizeof(*to->arguments));
+	memcpy(to->arguments, from->arguments,
+	       from->argument_count * sizeof(*to->arguments));
+	to->argument_count = from->argument_count;
 }
 
 /* The first with that number that is not yet taken: numbers come again. */
@@ -190,6 +227,24 @@ static const struct swz_profile_thread *take_thread(const struct threads *t,
 			return &profile->threads[i];
 		}
 	return NULL;
+}
+
+/* If all samples of a thread, which are few, hit the profiler's code, nothing
+ * is left of the processor time that they stand for. COUNTED are the times that
+ * the thread has measured itself. */
+static void know_processor(struct swz_groups *groups,
+			   struct swz_thread_times counted)
+{
+	struct swz_thread_times *times =
+		&groups->threads[groups->thread_count - 1].times;
+	int64_t ns = counted.processor_ns;
+
+	if (!times->known || times->processor_ns || !counted.known)
+		return;
+	if (ns > times->waiting_ns)
+		ns = times->waiting_ns;
+	times->processor_ns = ns;
+	times->waiting_ns -= ns;
 }
 
 /* COUNTED or SAMPLED, the thread in either, may be NULL. Who samples knows when
@@ -215,6 +270,9 @@ static void add_joined_thread(const struct threads *t,
 	swz_groups_add(t->groups, process,
 		       sampled ? samples->profile : counts->profile,
 		       sampled ? sampled : counted, &own.report);
+	if (sampled && counted)
+		know_processor(t->groups,
+			       swz_thread_times(counts->profile, counted));
 	swz_dump_free_result(&own);
 	swz_dump_free_result(&times);
 }
@@ -239,11 +297,13 @@ static void add_joined_process(const struct threads *t, size_t index,
 {
 	struct swz_binding *binding = &t->input->bindings[index];
 	const struct swz_profile *profile = binding->profile;
-	uint32_t samples = samples_of(t, profile);
+	uint32_t samples = samples_of(t, index);
 	const struct swz_profile *process =
 		samples == SWZ_INDEX_NONE ? profile
 					  : t->samples->profiles[samples];
 
+	if (samples != SWZ_INDEX_NONE)
+		take_command(t->samples->profiles[samples], profile);
 	if (!t->options->threads.count)
 		swz_groups_add_process(t->groups, process);
 	for (size_t i = 0; i < profile->thread_count; i++) {

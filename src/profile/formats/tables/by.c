@@ -335,10 +335,14 @@ static struct swz_field get_times(const void *table, const void *row, int of)
 	const struct swz_by_rows *rows = ((const struct by_table *)table)->rows;
 	const struct swz_thread_times *times = swz_by_times(rows, row);
 
-	if (of == OF_PROCESSOR || of == OF_WAITING)
+	/* nothing runs without any */
+	if (of == OF_PROCESSOR)
+		return swz_field_number(rows->has_times && times->known &&
+						times->processor_ns,
+					times->processor_ns);
+	if (of == OF_WAITING)
 		return swz_field_number(rows->has_times && times->known,
-					of == OF_WAITING ? times->waiting_ns
-							 : times->processor_ns);
+					times->waiting_ns);
 	return swz_field_number(rows->has_times,
 				of == OF_UNKNOWN && times->known
 					? times->unknown_ns

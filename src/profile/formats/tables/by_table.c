@@ -212,7 +212,12 @@ static void put_times(struct table *table, const struct swz_group_row *row)
 	const struct swz_thread_times *times = swz_by_times(&table->rows, row);
 
 	put_time(table, true, times->wall_ns);
-	put_time(table, times->known, times->processor_ns);
+	if (times->known && !times->processor_ns && table->rows.bound_ns > 0)
+		swz_put_time_below(&table->cells, SWZ_COLOUR_NONE, 0,
+				   table->rows.bound_ns);
+	else
+		put_time(table, times->known && times->processor_ns,
+			 times->processor_ns);
 	put_time(table, times->known, times->waiting_ns);
 	if (table->unknown)
 		put_time(table, true,
