@@ -229,3 +229,10 @@ char *swz_figure_percent_change(char *out, int64_t old, int64_t new)
 	}
 	return out;
 }
+
+bool swz_missed_matter(uint64_t taken, uint64_t missed)
+{
+	double part = (double)missed, rest = (double)taken;
+
+	return part * 50 > part + rest && part * part > rest;
+}

@@ -70,4 +70,9 @@ char *swz_figure_count_change(char *out, uint64_t old, uint64_t new);
 char *swz_figure_time_change(char *out, int64_t old, int64_t new, bool utf8);
 char *swz_figure_percent_change(char *out, int64_t old, int64_t new);
 
+/* True if samples that were due and not taken matter for the figures: they are
+ * more than one in fifty, and more than what chance does to those that were
+ * TAKEN, the square root of their number. */
+bool swz_missed_matter(uint64_t taken, uint64_t missed);
+
 #endif

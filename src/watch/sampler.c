@@ -24,6 +24,7 @@
 #include "launch/program.h"
 #include "launch/sampling.h"
 #include "options/command_line.h"
+#include "util/figures.h"
 #include "util/memory.h"
 #include "watch/counted_code.h"
 #include "watch/engine.h"
@@ -117,7 +118,7 @@ static void put_missing(FILE *to, const struct swz_sample_totals *totals)
 		put_count(to, totals->lost, " sample");
 		fputs(" lost", to);
 	}
-	if (totals->missed * 50 > totals->samples) {
+	if (swz_missed_matter(totals->samples, totals->missed)) {
 		fputs("; ", to);
 		put_count(to, totals->missed, " sample");
 		fputs(" missed", to);

@@ -314,6 +314,15 @@ for engine in perf pause; do
 	assert_matches info 'samples in the profiler.s code'
 done
 
+it 'a run that is too short for a sample has counts, and no times of 0'
+"$RUN" -q -m both -r 1 -o brief ls / >/dev/null
+"$DUMP" -f table -o table brief 2>err
+assert_contains err 'counts without times: the program ran for less time than a sample needs'
+assert_matches table '^ +- +- +- +- +[1-9][0-9]* '
+assert_not_contains table ' 0 ns'
+"$DUMP" -q -f csv -o csv brief
+assert_matches csv '^[1-9][0-9]*,,,'
+
 it 'status, signals, standard input'
 capture "$RUN" -q -m both -o ends "$TARGETS/joined" exit 3
 assert_status 3

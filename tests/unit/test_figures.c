@@ -251,6 +251,19 @@ START_TEST(long_names_keep_both_ends)
 }
 END_TEST
 
+START_TEST(few_missed_samples_do_not_matter)
+{
+	ck_assert(!swz_missed_matter(0, 0));
+	ck_assert(!swz_missed_matter(33, 5));
+	ck_assert(swz_missed_matter(33, 6));
+	ck_assert(!swz_missed_matter(100000, 2000));
+	ck_assert(swz_missed_matter(100000, 2100));
+	ck_assert(!swz_missed_matter(1000, 31));
+	ck_assert(swz_missed_matter(1000, 32));
+	ck_assert(swz_missed_matter(0, 1));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("figures");
@@ -267,6 +280,7 @@ int main(void)
 	tcase_add_test(tcase, width_is_in_columns);
 	tcase_add_test(tcase, cells_line_up);
 	tcase_add_test(tcase, commands_keep_the_program);
+	tcase_add_test(tcase, few_missed_samples_do_not_matter);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

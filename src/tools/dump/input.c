@@ -17,6 +17,7 @@
 #include "util/output.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
+#include "profile/file/records.h"
 #include "profile/file/samples.h"
 #include "profile/names/catalog.h"
 #include "tools/dump/destination.h"
@@ -304,6 +305,32 @@ static bool take_samples(struct swz_dump_input *input,
 	return true;
 }
 
+#define SHORT_NS 100000000 /* a run that may have no sample */
+
+/* A program that ran for a few milliseconds may have no sample. Then there is
+ * no time to be shown beside the counts. (One that only waits has waiting.) */
+static void leave_out_empty(struct swz_dump_input *input,
+			    const struct swz_dump_options *options)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < input->sample_count; i++)
+		any |= input->samples[i]->header.samples ||
+		       swz_profile_wall_ns(input->samples[i]) > SHORT_NS;
+	if (any || !input->sample_count || !input->count ||
+	    !(input->profiles[0]->header.flags & SWZ_FILE_COUNTS))
+		return;
+	if (!options->quiet && !options->own_times)
+		swz_dump_complain("counts without times: the program ran for "
+				  "less time than a sample needs. More "
+				  "samples: swizzle-run -r 10000, or a longer "
+				  "run");
+	for (i = 0; i < input->sample_count; i++)
+		swz_profile_free(input->samples[i]);
+	input->sample_count = 0;
+}
+
 void swz_dump_find_pairs(struct swz_dump_input *input,
 			 const struct swz_dump_options *options)
 {
@@ -314,8 +341,10 @@ void swz_dump_find_pairs(struct swz_dump_input *input,
 		swz_dump_find_beside(input);
 	if (options->format->of_code)
 		take_both(input);
-	if (take_samples(input, options) || !input->sample_count ||
-	    options->own_times || options->quiet)
+	if (take_samples(input, options))
+		return;
+	leave_out_empty(input, options);
+	if (!input->sample_count || options->own_times || options->quiet)
 		return;
 	what = swz_dump_not_of_times(options, true);
 	counts = input->count &&

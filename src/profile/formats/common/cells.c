@@ -242,8 +242,8 @@ void swz_put_share_below(struct swz_cells *cells, int64_t part,
 		return;
 	}
 	swz_figure_share(figure, bound_ns, cells->total);
-	snprintf(below, sizeof(below), "%s%s", *figure == '<' ? "" : "<",
-		 figure);
+	snprintf(below, sizeof(below), "%s%s",
+		 *figure == '<' || *figure == '-' ? "" : "<", figure);
 	put(cells, SWZ_COLOUR_DIM, below, share_width(cells));
 }
 

@@ -137,6 +137,11 @@ static double ticks_to_ns(const struct swz_profile *profile, double ticks)
 	return ticks * (double)profile->clock_ns / (double)profile->clock_ticks;
 }
 
+static uint64_t mattering(uint64_t taken, uint64_t missed)
+{
+	return swz_missed_matter(taken, missed) ? missed : 0;
+}
+
 /* Facts about a profile that holds samples, not calls. */
 static void put_samples(struct swz_json *json,
 			const struct swz_file_header *header)
@@ -146,7 +151,8 @@ static void put_samples(struct swz_json *json,
 	swz_json_flag(json, "holdsSamples", true);
 	swz_json_integer(json, "samples", header->samples);
 	swz_json_integer(json, "lostSamples", header->lost_samples);
-	swz_json_integer(json, "missedSamples", header->missed_samples);
+	swz_json_integer(json, "missedSamples",
+			 mattering(header->samples, header->missed_samples));
 	swz_json_integer(json, "cutStacks", header->cut_stacks);
 	swz_json_integer(json, "brokenStacks", header->broken_stacks);
 	swz_json_flag(json, "ofWaiting",
@@ -231,7 +237,9 @@ static void put_joined(struct swz_json *json,
 	swz_json_ns(json, "boundNs", note->totals.bound_ns);
 	swz_json_integer(json, "samples", note->totals.samples);
 	swz_json_integer(json, "lostSamples", note->losses.lost_samples);
-	swz_json_integer(json, "missedSamples", note->losses.missed_samples);
+	swz_json_integer(
+		json, "missedSamples",
+		mattering(note->losses.samples, note->losses.missed_samples));
 	swz_json_integer(json, "cutStacks", note->losses.cut_stacks);
 	if (note->by_edge)
 		swz_json_flag(json, "callsByEdge", true);

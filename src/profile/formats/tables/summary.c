@@ -131,6 +131,19 @@ static void put_kind_of_time(FILE *stream, const struct swz_section *section)
 }
 
 /* "3.26 s in 4 threads: 1.02 s running, 2.24 s waiting". */
+/* What no sample hit has run for less than one stands for. */
+__attribute__((format(printf, 2, 0))) static void put_total(
+	FILE *stream, const char *format, int64_t ns,
+	const struct swz_style *style, const struct swz_report *report)
+{
+	bool below = !ns && report->joined && report->bound_ns;
+	char figure[SWZ_FIGURE_BYTES];
+
+	fprintf(stream, format, below ? "less than " : "",
+		swz_figure_time(figure, below ? report->bound_ns : ns,
+				style->utf8));
+}
+
 static void put_running_and_waiting(FILE *stream, const struct swz_style *style,
 				    const struct swz_report *report)
 {
@@ -144,8 +157,7 @@ static void put_running_and_waiting(FILE *stream, const struct swz_style *style,
 		swz_figure_time(figure, swz_add(running, waiting),
 				style->utf8));
 	put_many(stream, report->thread_count, "thread", "threads");
-	fprintf(stream, ": %s running, ",
-		swz_figure_time(figure, running, style->utf8));
+	put_total(stream, ": %s%s running, ", running, style, report);
 	fprintf(stream, "%s waiting\n",
 		swz_figure_time(figure, waiting, style->utf8));
 }
@@ -204,8 +216,7 @@ static void put_amounts(FILE *stream, const struct swz_style *style,
 	}
 	putc('\n', stream);
 	put_running_and_waiting(stream, style, report);
-	fprintf(stream, "100%% is %s",
-		swz_figure_time(figure, report->total_ns, style->utf8));
+	put_total(stream, "100%% is %s%s", report->total_ns, style, report);
 	put_kind_of_time(stream, section);
 	if (section->compensated && swz_report_cost(report))
 		fprintf(stream, ", without %s that profiling cost",
@@ -223,6 +234,19 @@ static void put_loss(FILE *stream, uint64_t count, const char *one,
 		fprintf(stream, "Note: %s %s %s.\n",
 			swz_figure_count(figure, count),
 			count == 1 ? one : many, what);
+}
+
+/* Nobody knows where these samples would have hit. */
+static void put_missed(FILE *stream, uint64_t taken, uint64_t missed)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	fprintf(stream, "Note: %s of ", swz_figure_count(figure, missed));
+	fprintf(stream,
+		"%s samples that were due were not taken: shares may be wrong "
+		"by %.0f%%.\n",
+		swz_figure_count(figure, swz_add_count(taken, missed)),
+		100 * (double)missed / ((double)taken + (double)missed));
 }
 
 /* Says that WHAT had no room, which OPTION bounds. */
@@ -295,8 +319,8 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 		 "not recorded");
 	put_loss(stream, losses.lost_samples, "sample was", "samples were",
 		 "lost");
-	put_loss(stream, losses.missed_samples, "sample was", "samples were",
-		 "due and not taken");
+	if (swz_missed_matter(losses.samples, losses.missed_samples))
+		put_missed(stream, losses.samples, losses.missed_samples);
 	put_loss(stream, losses.cut_stacks, "stack was", "stacks were",
 		 "cut: the outermost callers are missing");
 	put_no_room(stream, &losses, losses.folded_calls, "call has",
