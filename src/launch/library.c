@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,12 +105,28 @@ static bool is_listed(const char *list, const char *word)
 	return false;
 }
 
+/* Of its thunks alone, which it has room for. */
+#define LIBRARY_BYTES (UINT64_C(540) << 20)
+
+/* The dynamic linker will say that it cannot load the library, and go on. */
+static void check_address_space(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < LIBRARY_BYTES)
+		swz_notice("not profiled: %" PRIu64
+			   " KiB of address space (ulimit -v) are too few; "
+			   "profiling needs 1.9 GiB",
+			   (uint64_t)limit.rlim_cur / 1024);
+}
+
 bool swz_library_preload(const char *library)
 {
 	const char *list = swz_environment_get("LD_PRELOAD");
 
 	if (is_listed(list, library))
 		return true;
+	check_address_space();
 	swz_environment_set("LD_PRELOAD",
 			    *list ? swz_text("%s:%s", library, list) : library);
 	return false;

@@ -323,6 +323,67 @@ assert_not_contains table ' 0 ns'
 "$DUMP" -q -f csv -o csv brief
 assert_matches csv '^[1-9][0-9]*,,,'
 
+it 'what only one of the files knows is said'
+cat >ranks.c <<'END'
+#include <stdlib.h>
+static volatile long sink;
+__attribute__((noinline)) void uneven(long n)
+{
+	while (n--)
+		sink = n;
+}
+int main(void)
+{
+	uneven(40000000L * (1 + atol(getenv("OMPI_COMM_WORLD_RANK"))));
+	return 0;
+}
+END
+gcc -O1 -o ranked ranks.c
+for rank in 0 1 2; do
+	OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 "$RUN" -q -m both -o ranks/ ./ranked
+done
+"$DUMP" -f csv -o out --by rank ranks 2>err
+assert_eq 0 $? "status: $(cat err)"
+assert_contains err 'of the samples alone'
+python3 - <<'END' || fail "$(cat out)"
+import csv
+row = next(r for r in csv.DictReader(open("out")) if r["function"] == "uneven")
+assert row["self_max_rank"] == "2" and 2 * int(row["self_mean_ns"]) > int(row["self_max_ns"])
+assert 0 < 1.5 * int(row["self_min_ns"]) < int(row["self_max_ns"])
+END
+"$DUMP" -f csv -o out --thread-parts ranks 2>err
+assert_matches err 'counts without times: .* has no times for --thread-parts'
+assert_matches out '^1,,,.*,uneven,'
+
+it 'little address space, a full disk'
+(
+	ulimit -v 200000
+	"$RUN" -m both -o little "$TARGETS/joined" exit 3 2>err
+	echo $? >status
+)
+assert_eq 3 "$(cat status)" 'status'
+assert_contains err 'not profiled: 200000 KiB of address space (ulimit -v) are too few'
+(
+	ulimit -v 600000
+	"$RUN" -m both -o little "$TARGETS/joined" exit 3 2>err
+	echo $? >status
+)
+assert_eq 3 "$(cat status)" 'status'
+assert_contains err 'too little address space (ulimit -v) for the profile '
+for mode in both count; do
+	# shellcheck disable=SC2016 # for the other shell
+	MODE=$mode unshare -m sh -c 'mkdir -p full && mount -t tmpfs -o size=64k none full &&
+		head -c 61440 /dev/zero >full/rest && : >full.mounted &&
+		"$RUN" -m $MODE -o full/profile "$TARGETS/joined" exit 3' 2>err
+	echo $? >status
+	if [ ! -e full.mounted ]; then
+		echo 'not tested: a full disk, without mount'
+		break
+	fi
+	assert_eq 3 "$(cat status)" "$mode: status"
+	assert_contains err 'the disk is full: no room for the profile '
+done
+
 it 'status, signals, standard input'
 capture "$RUN" -q -m both -o ends "$TARGETS/joined" exit 3
 assert_status 3

@@ -410,13 +410,18 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	fill_header(&header, bytes, (int32_t)SWZ_SYSCALL(SYS_getpid));
 	fd = swz_file_name_create(&header, replace, &st);
 	*problem = fd < 0 && fd != -ENOSPC ? "cannot create the profile "
-					   : "no room for the profile ";
+					   : "the disk is full: no room for "
+					     "the profile ";
 	if (fd < 0)
 		return NULL;
-	if (extent_begin((int)fd, bytes) == SWZ_OK)
+	if (extent_begin((int)fd, bytes) == SWZ_OK) {
 		h = swz_sys_mmap(far_below_us(bytes), bytes,
 				 PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd,
 				 0);
+		if (!h)
+			*problem = "too little address space (ulimit -v) for "
+				   "the profile ";
+	}
 	if (h && swz_request_map((int)fd) != SWZ_OK) {
 		swz_sys_munmap(h, bytes);
 		h = NULL;

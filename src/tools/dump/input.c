@@ -284,11 +284,15 @@ static bool take_samples(struct swz_dump_input *input,
 {
 	bool wanted = options->format->of_samples ||
 		      swz_dump_has_range(options);
+	bool by_rank = options->columns_by == SWZ_BY_RANK;
 
-	for (size_t i = 0; i < input->count; i++)
-		wanted &= !swz_profile_traced(input->profiles[i]);
 	for (size_t i = 0; i < input->sample_count; i++)
 		wanted &= swz_profile_has_samples(input->samples[i]);
+	/* how often ranks call something says little of what they wait for */
+	for (size_t i = 0; i < input->count && by_rank; i++)
+		wanted |= input->profiles[i]->header.flags & SWZ_FILE_COUNTS;
+	for (size_t i = 0; i < input->count; i++)
+		wanted &= !swz_profile_traced(input->profiles[i]);
 	if (!wanted || !input->sample_count || options->own_times)
 		return false;
 	for (size_t i = 0; i < input->count; i++)
