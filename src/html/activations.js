@@ -77,6 +77,8 @@ class DescribedLanes extends PaintedLanes {
 		rows.push(...flowRows(this.flowsOf({thread, of, at}), this.app));
 		if (trace.flags[at] & UNWOUND)
 			rows.push(['ended by', 'an exception']);
+		if (trace.flags[at] & ERROR)
+			rows.push(['returned', 'an error']);
 		if (trace.flags[at] & CUT && fn !== UNTRACED)
 			rows.push(['not all of it', 'is in the trace']);
 		return {fn, title: this.model.catalog.name[fn], rows};

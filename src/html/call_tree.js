@@ -4,6 +4,11 @@ const MOST_ROWS = 600000; // browsers have no higher elements
 const OPEN_AT_FIRST = 400;
 const INDENT = 14, MOST_INDENT = 40;
 const MORE = -1; // a row that says that there are more
+const RUN_UP = 0.5; // a row of several calls: the first of them, less this
+
+function isCall(row) {
+	return row >= 0 && Number.isInteger(row);
+}
 
 function seconds(ns) {
 	return (ns / 1e9).toFixed(6);
@@ -17,6 +22,7 @@ class CallTree {
 		this.keep = null; // those and what is around them
 		this.folded = new Set(); // of these
 		this.chosen = -1;
+		this.foldRunUps();
 		this.list = new List($('calls'), [
 			{key: 'start', title: 'Start s', width: '92px', align: 'right',
 				drop: 1, hint: 'Since the program started'},
@@ -25,7 +31,7 @@ class CallTree {
 		], (call, cells, element) => this.render(call, cells, element), {
 			click: (call, index, event) => this.clicked(call, event),
 			open: call => this.toggle(call),
-			moved: call => call !== MORE && this.choose(call, false),
+			moved: call => isCall(call) && this.choose(call, false),
 			key: event => this.treeKey(event),
 			tree: true,
 			label: 'Calls',
@@ -47,6 +53,23 @@ class CallTree {
 			this.open[call] = calls.depth[call] < Math.max(1, depth - 1);
 	}
 
+	// What a thread called before main (constructors of libraries) is one row at
+	// first: the calls from the first of them to main.
+	foldRunUps() {
+		const {calls} = this;
+
+		this.runUps = new Map();
+		for (const {call: thread} of calls.threads) {
+			const children = [...calls.children(thread)];
+			const at = children.findIndex(call =>
+				calls.name(call) === 'main');
+
+			if (at > 0)
+				this.runUps.set(children[0], {main: children[at],
+					count: at});
+		}
+	}
+
 	isOpen(call) {
 		return this.keep ? !this.folded.has(call) : this.open[call];
 	}
@@ -63,6 +86,11 @@ class CallTree {
 			if (rows.length === MOST_ROWS) {
 				rows.push(MORE);
 				break;
+			}
+			if (!keep && this.runUps.has(call)) {
+				rows.push(call - RUN_UP);
+				call = this.runUps.get(call).main;
+				continue;
 			}
 			rows.push(call);
 			call = this.isOpen(call) ? call + 1 : calls.after[call];
@@ -86,6 +114,19 @@ class CallTree {
 		if (call === MORE) {
 			cell.append(make('span', {class: 'call-note'}, 'There are more ' +
 				'rows than a browser can hold: fold some calls, or search.'));
+			return;
+		}
+		if (!isCall(call)) {
+			const {count} = this.runUps.get(call + RUN_UP);
+
+			cell.classList.add('name');
+			cell.style.paddingLeft = 5 + INDENT + 'px';
+			start.textContent = seconds(this.calls.start[call + RUN_UP]);
+			cell.append(make('span', {class: 'fold',
+				'aria-hidden': 'true'}, '▸'), make('span',
+				{class: 'call-note'}, `${plural(count, 'call')} before main`));
+			element.setAttribute('aria-level', 2);
+			element.setAttribute('aria-expanded', false);
 			return;
 		}
 		const {calls} = this;
@@ -171,7 +212,14 @@ class CallTree {
 	// ---- folding and choosing ----
 
 	toggle(call) {
-		if (call === MORE || this.calls.leaf(call))
+		if (!isCall(call)) {
+			if (call !== MORE) {
+				this.runUps.delete(call + RUN_UP);
+				this.build();
+			}
+			return;
+		}
+		if (this.calls.leaf(call))
 			return;
 		if (!this.keep)
 			this.open[call] = this.open[call] ? 0 : 1;
@@ -181,9 +229,7 @@ class CallTree {
 	}
 
 	clicked(call, event) {
-		if (call === MORE)
-			return;
-		if (event.target.classList.contains('fold'))
+		if (!isCall(call) || event.target.classList.contains('fold'))
 			this.toggle(call);
 		else
 			this.choose(call, false);
@@ -199,6 +245,11 @@ class CallTree {
 			this.open[at] = 1;
 			this.folded.delete(at);
 		}
+		for (const [first, {main}] of this.runUps)
+			if (call >= first && call < main) {
+				this.runUps.delete(first);
+				changed = true;
+			}
 		if (changed)
 			this.build();
 	}
@@ -225,6 +276,10 @@ class CallTree {
 	}
 
 	setAll(open) {
+		if (open)
+			this.runUps.clear();
+		else
+			this.foldRunUps();
 		this.open.fill(open);
 		this.folded.clear();
 		if (!open && this.keep)
@@ -240,6 +295,8 @@ class CallTree {
 		const call = this.list.rows[this.list.active];
 
 		if (call === undefined || call === MORE)
+			return false;
+		if (!isCall(call) && event.key !== 'ArrowRight')
 			return false;
 		if (event.key === 'ArrowRight') {
 			if (!this.isOpen(call))

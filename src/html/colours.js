@@ -42,7 +42,7 @@ class Colours {
 
 		this.dark = get('--dark') === '1';
 		for (const name of ['back', 'raised', 'line', 'text', 'dim',
-			'accent', 'faint', 'found'])
+			'accent', 'faint', 'found', 'bad'])
 			this[name] = get('--' + name);
 		this.label = this.dark ? '#0b0e13' : '#16202e';
 		this.cache = new Array(this.model.catalog.count);
@@ -76,6 +76,11 @@ class Colours {
 	ofHeat(share) {
 		return this.hsl(50 - 45 * share, 40 + 45 * share,
 			this.dark ? 66 - 10 * share : 86 - 24 * share);
+	}
+
+	// Of a call that threw or returned an error.
+	get ofError() {
+		return this.hsl(2, this.dark ? 68 : 78, this.dark ? 58 : 66);
 	}
 
 	// One that the configuration has given a function.

@@ -271,8 +271,12 @@ class PaintedLanes extends Lanes {
 				flush();
 				this.box(context, from, y, to - from, fn,
 					this.labelOf(trace, i, fn),
-					this.colour(thread, fn),
+					this.isBad(trace, i) ?
+						this.app.colours.ofError :
+						this.colour(thread, fn),
 					{thread, of: trace, at: i}, high);
+				this.paintValues(context, thread, trace, i, fn, row,
+					from, to, y, high);
 				at++;
 				continue;
 			}
@@ -294,6 +298,41 @@ class PaintedLanes extends Lanes {
 		flush();
 	}
 
+	isBad({flags}, at) {
+		return Boolean(flags[at] & (UNWOUND | ERROR));
+	}
+
+	// Behind the name what the call was given and what it returned, where there
+	// is room; of what is packed yet at the next drawing.
+	paintValues(context, thread, trace, at, fn, row, from, to, y, high) {
+		const {values} = thread;
+		const left = Math.max(from, -2) + 4;
+		const name = this.textWidth(context, this.app.label(fn));
+		const room = Math.min(to, this.view().width) - left - name - 10;
+
+		if (!values || room < 30 || high < 14 || this.model.matches ||
+			trace.flags[at] & (RUN | CUT) || !values.fits(this.left,
+			this.left + this.span()))
+			return;
+		const ready = () => this.draw();
+		const entry = values.now(trace.start[at], row, false, ready);
+		const back = values.now(trace.end[at], row, true, ready);
+		const result = back && back.find(([name]) => name === 'result');
+		const text = (entry ? `(${argumentsText(entry)})` : '') +
+			(result ? ` = ${result[1]}` : '');
+
+		if (!text)
+			return;
+		context.save();
+		context.beginPath();
+		context.rect(left + name, y, room, high);
+		context.clip();
+		context.globalAlpha = 0.72;
+		context.fillStyle = this.app.colours.label;
+		context.fillText(text, left + name, y + high / 2);
+		context.restore();
+	}
+
 	// A box of several calls has no label: it would be that of one.
 	labelOf({level, flags, calls}, at, fn) {
 		return level && flags[at] & RUN ? plural(calls[at], 'call') :
@@ -310,8 +349,13 @@ class PaintedLanes extends Lanes {
 		for (let i = at; matches && !isFound && i < Math.min(next, at + 64);
 			i++)
 			isFound = matches[nodes.fn[trace.node[trace.byDepth[i]]]];
+		let isBad = false;
+
+		for (let i = at; !isBad && i < Math.min(next, at + 64); i++)
+			isBad = this.isBad(trace, trace.byDepth[i]);
 		const colour = isFound ? this.app.colours.found :
-			this.colour(thread, fn);
+			isBad ? this.app.colours.ofError :
+				this.colour(thread, fn);
 		const faint = Boolean(matches && !isFound);
 
 		if (run && run.colour === colour && run.faint === faint &&

@@ -144,8 +144,8 @@ class LargeTrace {
 			node[i] = reader.number();
 			const what = reader.number();
 
-			flags[i] = what % 16;
-			calls[i] = (what - flags[i]) / 16;
+			flags[i] = what % 32;
+			calls[i] = (what - flags[i]) / 32;
 		}
 	}
 

@@ -1,9 +1,10 @@
 // The events of a trace: how they are read, and what they say of a range of
 // time.
 
-const END = 1, UNWIND = 2, BEGIN_NO_CALL = 3, BEGIN_CUT = 4, END_CUT = 5;
+const END = 1, UNWIND = 2, BEGIN_NO_CALL = 3, BEGIN_CUT = 4, END_CUT = 5,
+	END_ERROR = 6;
 // flags of an activation; CUT: it is longer than what is known of it
-const NO_CALL = 1, UNWOUND = 2, CUT = 4;
+const NO_CALL = 1, UNWOUND = 2, CUT = 4, ERROR = 16;
 
 // The children of each context in the order of their numbers.
 function childrenOf(nodes) {
@@ -94,7 +95,8 @@ class TraceReader {
 			const what = value % 8;
 
 			ticks += (value - what) / 8;
-			if (what === END || what === UNWIND || what === END_CUT) {
+			if (what === END || what === UNWIND || what === END_CUT ||
+				what === END_ERROR) {
 				const ended = stack[--open];
 
 				end[ended] = offset + ticks * scale;
@@ -102,6 +104,8 @@ class TraceReader {
 					flags[ended] |= UNWOUND;
 				else if (what === END_CUT)
 					flags[ended] |= CUT;
+				else if (what === END_ERROR)
+					flags[ended] |= ERROR;
 				context = open ? contextOf[node[stack[open - 1]]] : 0;
 				continue;
 			}

@@ -1,7 +1,8 @@
 // Arguments and results of a thread's calls. They are in blocks, of which only
 // those are unpacked that are asked for.
 
-const MOST_VALUE_BLOCKS = 8; // that are kept unpacked
+const MOST_VALUE_BLOCKS = 48; // that are kept unpacked
+const MOST_IN_WINDOW = 24; // of them, for values in boxes
 
 class Values {
 	constructor(thread, blocks, bytes) {
@@ -12,6 +13,7 @@ class Values {
 		this.thread = thread;
 		this.source = blocks;
 		this.unpacked = new Map();
+		this.wanted = new Set(); // that are being unpacked
 		// (times are made of ticks as those of events are: they are equal)
 		this.begins = Array.from({length: reader.number()}, () =>
 			ticks += reader.number());
@@ -67,22 +69,65 @@ class Values {
 	// [name, text] of each value where a call with ROW others around it begins or
 	// ends at TIME; null: there are none.
 	async at(time, row, ends) {
-		let index = firstWhere(0, this.begins.length, i =>
-			this.beginOf(i) > time) - 1;
+		for (let index = this.blockAt(time); index >= 0; index--) {
+			const found = this.find(await this.block(index), time, row,
+				ends);
 
-		for (; index >= 0; index--) {
-			const moments = await this.block(index);
-			let i = firstWhere(0, moments.length, at =>
-				moments[at].time >= time);
-
-			for (; i < moments.length && moments[i].time === time; i++)
-				if (moments[i].row === row &&
-					moments[i].ends === Number(ends))
-					return moments[i].values;
+			if (found)
+				return found;
 			// (the first of a block may be as late as the last before)
 			if (this.beginOf(index) < time)
 				break;
 		}
+		return null;
+	}
+
+	// The same of what is unpacked already; if it is not, READY is called when it
+	// is.
+	now(time, row, ends, ready) {
+		for (let index = this.blockAt(time); index >= 0; index--) {
+			const moments = this.unpacked.get(index);
+
+			if (!moments) {
+				this.want(index, ready);
+				return null;
+			}
+			const found = this.find(moments, time, row, ends);
+
+			if (found)
+				return found;
+			if (this.beginOf(index) < time)
+				break;
+		}
+		return null;
+	}
+
+	// True if there are not too many values in that time to be unpacked at once.
+	fits(from, to) {
+		return this.blockAt(to) - this.blockAt(from) < MOST_IN_WINDOW;
+	}
+
+	blockAt(time) {
+		return firstWhere(0, this.begins.length, i =>
+			this.beginOf(i) > time) - 1;
+	}
+
+	async want(index, ready) {
+		if (this.wanted.has(index))
+			return;
+		this.wanted.add(index);
+		await this.block(index);
+		this.wanted.delete(index);
+		ready();
+	}
+
+	find(moments, time, row, ends) {
+		let i = firstWhere(0, moments.length, at =>
+			moments[at].time >= time);
+
+		for (; i < moments.length && moments[i].time === time; i++)
+			if (moments[i].row === row && moments[i].ends === Number(ends))
+				return moments[i].values;
 		return null;
 	}
 

@@ -5,7 +5,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3 sqlite3 gcc
-need_targets values values_throw workers
+need_targets adjusted values values_throw workers
 
 agree() { # PROFILE
 	for format in chrome perfetto sqlite calls; do
@@ -162,6 +162,15 @@ if has_chromium; then
 		timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" $profile >wrong 2>&1 ||
 			fail "$profile: $(cat wrong)"
 	done
+	it 'boxes of the timeline have arguments and results; errors and exceptions are red'
+	"$RUN" -q -m trace --args='[!_]*' -M adjusted -o adjusted "$TARGETS/adjusted" >out || fail "status $?"
+	at=$("$DUMP" -q -f calls adjusted | awk '/ run\(.*n = 1\) \{/ { print $1 }')
+	"$DUMP" -q -f html --from "$at" -o boxes.html adjusted
+	timeout 200 python3 "$TOP/tests/html/boxes.py" boxes.html run 'n = 1) = -5' \
+		inner outer run wrapper "$TMP/boxes.png" >wrong 2>&1 || fail "$(cat wrong)"
+	"$DUMP" -q -f html -o boxes.html throws
+	timeout 200 python3 "$TOP/tests/html/boxes.py" boxes.html main main \
+		innermost middle outermost "$TMP/boxes.png" >wrong 2>&1 || fail "$(cat wrong)"
 	it 'the page has the last ones and the extremes'
 	timeout 200 python3 "$TOP/tests/html/last.py" "$DUMP" last.profile step >wrong 2>&1 ||
 		fail "$(cat wrong)"

@@ -74,7 +74,7 @@ class Profile:
         edges = collections.defaultdict(lambda: collections.defaultdict(
             lambda: [0, 0]))
         names, caller, callee, calls = {}, None, None, None
-        for line in self.run('-o', '-', *options).decode(
+        for line in self.run('-f', 'callgrind', '-o', '-', *options).decode(
                 'utf-8', 'replace').splitlines():
             name = re.match(r'(c?fn)=\((\d+)\)(?: (.*))?$', line)
             if name:

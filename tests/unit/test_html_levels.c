@@ -83,15 +83,15 @@ START_TEST(narrow_calls_of_a_pixel_are_one)
 	EXPECT(10, 3);
 	EXPECT(PIXEL, 2, 1, 4);
 	EXPECT(0, LENGTH, 4, 0);
-	EXPECT(2, 5, 7, 2 << 4 | RUN, 13, 20, 8, 0, 8, 24, 9, 5 << 4 | 2,
+	EXPECT(2, 5, 7, 2 << 5 | RUN, 13, 20, 8, 0, 8, 24, 9, 5 << 5 | 2,
 	       1600 - 72, 17, 7, 0);
-	/* all before 128 is one */
+	/* all before 128 is one, and ended by an exception as one of them */
 	EXPECT(UINT64_C(8) * PIXEL, 2, 1, 2);
 	EXPECT(0, LENGTH, 4, 0);
-	EXPECT(2, 70, 7, 4 << 4 | RUN, 1600 - 72, 17, 7, 0);
+	EXPECT(2, 70, 7, 4 << 5 | RUN | 2, 1600 - 72, 17, 7, 0);
 	EXPECT(UINT64_C(64) * PIXEL, 2, 1, 2);
 	EXPECT(0, LENGTH, 4, 0);
-	EXPECT(2, 70, 7, 4 << 4 | RUN, 1600 - 72, 17, 7, 0);
+	EXPECT(2, 70, 7, 4 << 5 | RUN | 2, 1600 - 72, 17, 7, 0);
 	ck_assert_uint_eq((size_t)(at - block), size);
 	free(block);
 }
@@ -129,7 +129,7 @@ START_TEST(no_call_is_lost)
 				number();
 				number();
 				what = number();
-				count[level][row] += what & RUN ? what >> 4 : 1;
+				count[level][row] += what & RUN ? what >> 5 : 1;
 			}
 		ck_assert_uint_eq(count[level][0], 30000);
 		ck_assert_uint_eq(count[level][1], 30000);

@@ -74,6 +74,11 @@ void swz_call_print(struct swz_text *text, struct swz_pointed_values *before,
 		    const struct swz_call_values *arguments,
 		    const struct swz_event *event);
 
+/* True if a result is an error: as the configuration says of its function,
+ * whose SETTINGS may be NULL, or of its type, or else by the type alone. */
+bool swz_result_is_exceptional(const struct swz_settings *settings,
+			       const struct swz_value *result);
+
 /* The colour that the configuration gives calls of a function. */
 enum swz_colour swz_call_colour(const struct swz_trace *trace,
 				uint32_t function);

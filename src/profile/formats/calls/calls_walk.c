@@ -627,9 +627,8 @@ static void put_errno(struct swz_text *text,
 		swz_text_put(text, " (-%s)", name);
 }
 
-/* By the configuration, if it says what is; otherwise by its type. */
-static bool is_exceptional(const struct swz_settings *settings,
-			   const struct swz_value *result)
+bool swz_result_is_exceptional(const struct swz_settings *settings,
+			       const struct swz_value *result)
 {
 	size_t i;
 
@@ -717,7 +716,7 @@ static void read_end(struct swz_call_end *end,
 	if (result) {
 		swz_text_put(&end->text, "= ");
 		swz_value_print_of(&end->text, binding, of, result);
-		end->exceptional = is_exceptional(settings, result);
+		end->exceptional = swz_result_is_exceptional(settings, result);
 		end->has_number = swz_value_number(result, &end->number);
 		put_errno(&end->text, settings, end);
 	}

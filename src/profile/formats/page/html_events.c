@@ -17,6 +17,9 @@
 #include "profile/file/events.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/page/html_blocks.h"
+#include "profile/formats/calls/calls.h"
+#include "profile/names/function_rules.h"
+#include "profile/names/value_print.h"
 
 /* --- the index of blocks ------------------------------------------------- */
 
@@ -199,7 +202,7 @@ static void put_box(struct row *row, const struct box *box)
 	put_level_number(row, start - row->last);
 	put_level_number(row, end - start);
 	put_level_number(row, box->a.context);
-	put_level_number(row, box->a.calls << 4 | (box->run ? 8u : 0u) |
+	put_level_number(row, box->a.calls << 5 | (box->run ? 8u : 0u) |
 				      box->a.flags);
 	row->last = end;
 	row->count++;
@@ -257,7 +260,9 @@ static void add(struct swz_html_levels *levels, size_t number, size_t index,
 		row->box.a.calls = activations_of(&row->box) +
 				   activations_of(box);
 		row->box.a.end = box->a.end;
-		row->box.a.flags = 0;
+		/* (what went wrong is to be seen from afar, too) */
+		row->box.a.flags = (row->box.a.flags | box->a.flags) &
+				   (SWZ_HTML_UNWOUND | SWZ_HTML_ERROR);
 		row->box.run = true;
 		return;
 	}
@@ -343,7 +348,8 @@ enum what {
 	BEGIN_NO_CALL = 3,
 	/* not when it began or ended, but when what is known of it does */
 	BEGIN_CUT = 4,
-	END_CUT = 5
+	END_CUT = 5,
+	END_ERROR = 6 /* with a result that is an error */
 };
 
 /* Work of ours, which is nobody's time, in the midst of a context. */
@@ -375,9 +381,13 @@ struct writer {
 	uint64_t *room;
 	struct swz_html_levels *levels;
 	struct swz_html_index *index;
-	uint64_t no_calls; /* activations that are none */
-	uint64_t kept;     /* shown ones, open since the block began */
+	struct swz_rules *rules;          /* of the configuration, or NULL */
+	struct swz_value_reader *values;  /* NULL: there are none */
+	struct swz_kept_values arguments; /* that nobody asks for */
+	uint64_t no_calls;                /* activations that are none */
+	uint64_t kept; /* shown ones, open since the block began */
 	const struct swz_contexts *contexts;
+	const struct swz_catalog *catalog;
 	uint32_t *child;   /* per context: which of its parent's it is */
 	uint32_t *current; /* per context: in which one it is during a call */
 	struct open *stack;
@@ -523,13 +533,14 @@ static void begin(struct writer *w, const struct swz_event *event)
 
 /* An activation is whole. */
 static void note_whole(struct writer *w, const struct open *open,
-		       const struct swz_event *event)
+		       const struct swz_event *event, bool error)
 {
 	struct swz_html_activation whole = open->activation;
 
 	whole.end = event->ticks;
 	whole.flags |= event->cut                       ? SWZ_HTML_CUT
 		       : event->how == SWZ_EVENT_UNWIND ? SWZ_HTML_UNWOUND
+		       : error                          ? SWZ_HTML_ERROR
 							: 0u;
 	whole.calls = w->written->activations - open->number - 1 -
 		      (w->no_calls - open->no_calls);
@@ -571,8 +582,28 @@ static void put_own_work(const struct writer *w, uint64_t origin)
 	swz_page_block_end(block);
 }
 
+/* True if the innermost call, which ends, has a result that is an error. */
+static bool ends_in_error(struct writer *w, const struct swz_event *event)
+{
+	uint32_t context = w->stack[w->depth - 1].activation.context;
+	const struct swz_value *result;
+	struct swz_call_values of;
+
+	if (!swz_values_of(w->values, event, &of) || of.exception ||
+	    of.moment != SWZ_VALUES_RETURN)
+		return false;
+	result = swz_value_result(&of);
+	return result &&
+	       swz_result_is_exceptional(
+		       swz_rules_of(w->rules, w->catalog,
+				    w->contexts->items[context].function),
+		       result);
+}
+
 static void end(struct writer *w, const struct swz_event *event)
 {
+	bool error;
+
 	if (!w->depth)
 		return;
 	if (w->stack[w->depth - 1].hidden) {
@@ -580,14 +611,16 @@ static void end(struct writer *w, const struct swz_event *event)
 		return;
 	}
 	/* (before it leaves the stack: a block may begin with it) */
+	error = ends_in_error(w, event);
 	put(w, event->ticks,
 	    event->cut                       ? END_CUT
 	    : event->how == SWZ_EVENT_UNWIND ? UNWIND
+	    : error                          ? END_ERROR
 					     : END);
 	w->shown--;
 	if (w->shown < w->kept)
 		w->kept = w->shown;
-	note_whole(w, &w->stack[--w->depth], event);
+	note_whole(w, &w->stack[--w->depth], event, error);
 }
 
 static void put_all(struct writer *w, struct swz_events *events, uint64_t total)
@@ -597,10 +630,14 @@ static void put_all(struct writer *w, struct swz_events *events, uint64_t total)
 
 	swz_progress_stage("writing events", total);
 	while (!ferror(w->stream) && swz_events_next(events, &event)) {
-		if (event.begins)
+		if (event.begins) {
+			if (w->values)
+				swz_values_keep(w->values, &event,
+						&w->arguments);
 			begin(w, &event);
-		else
+		} else {
 			end(w, &event);
+		}
 		if (swz_events_position(events) - done >= PROGRESS_BYTES) {
 			swz_progress_add(swz_events_position(events) - done);
 			done = swz_events_position(events);
@@ -649,6 +686,9 @@ void swz_html_put_events(FILE *stream, size_t number, uint64_t *room,
 		.thread = thread,
 		.compensated = section->compensated,
 		.contexts = section->contexts,
+		.catalog = section->catalog,
+		.rules = section->view ? section->view->rules : NULL,
+		.values = swz_values_open(profile, thread),
 		.ticks = origin,
 		.room = room,
 		.index = swz_html_index_begin(),
@@ -677,6 +717,8 @@ void swz_html_put_events(FILE *stream, size_t number, uint64_t *room,
 	end_block(&w);
 	put_parts(&w, origin);
 	put_own_work(&w, origin);
+	swz_values_close(w.values);
+	swz_kept_values_free(&w.arguments);
 	free(w.own);
 	free(w.child);
 	free(w.current);

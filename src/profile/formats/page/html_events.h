@@ -22,7 +22,9 @@ struct swz_html_levels;
 enum swz_html_flag {
 	SWZ_HTML_NO_CALL = 1, /* it counts no call */
 	SWZ_HTML_UNWOUND = 2,
-	SWZ_HTML_CUT = 4 /* it is longer than what is known of it */
+	SWZ_HTML_CUT = 4, /* it is longer than what is known of it */
+	/* (8: a level has several in one) */
+	SWZ_HTML_ERROR = 16 /* its result is an error */
 };
 
 struct swz_html_activation {
