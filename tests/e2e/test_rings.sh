@@ -113,6 +113,44 @@ it 'a path has one colour, another path another'
 read_rings colours calls.svg truth >got 2>&1 || fail "$(tail -n 1 got)"
 assert_ge "$(cat got)" 4 'paths of work'
 
+it 'of calls that call nothing the colour is what they return, or their arguments'
+cat >leaves.c <<'END'
+__attribute__((noipa)) int even(int n) { return n % 2 ? -1 : n; }
+__attribute__((noipa)) void none(int n) { static volatile int sink; sink = n; sink++; }
+int main(void)
+{
+	int sum = 0;
+
+	for (int n = 0; n < 6; n++) {
+		sum += even(n);
+		none(n - 1);
+	}
+	return sum == 0;
+}
+END
+gcc -O1 -g -o leaves leaves.c || abort 'no program'
+"$RUN" -q --args='[en]*' -o leaves.trace ./leaves || fail "status $?"
+"$DUMP" -q -f rings -F main --ring-clock calls -o leaves.svg leaves.trace || fail "status $?"
+read_rings paths leaves.svg even >got
+printf 'calls nothing, returns %s\n' '= 0' '< 0' '> 0' '< 0' '> 0' '< 0' >expected
+assert_same expected got
+read_rings paths leaves.svg none >got
+printf 'calls nothing, n %s\n' '< 0' '= 0' '> 0' '> 0' '> 0' '> 0' >expected
+assert_same expected got
+
+it 'with -F the clock is of what is shown; arrows have the colour of their caller'
+"$DUMP" -q -f rings -F work -o work.svg order.trace || fail "status $?"
+python3 - work.svg <<'END' || fail 'the clock, or an arrow'
+import re, sys
+text = open(sys.argv[1]).read()
+begin, end = (int(re.search(f'data-{k}="(-?\\d+)"', text)[1]) for k in ('begin', 'end'))
+times = [tuple(map(int, m)) for m in re.findall(r'data-from="(-?\d+)" data-to="(-?\d+)"', text)]
+assert begin == min(a for a, _ in times) and end == max(b for _, b in times), (begin, end, times)
+discs = dict(re.findall(r'data-name="(\w+)".*?<circle r="[\d.]+" fill="rgb[^"]*" stroke="([^"]*)"', text, re.S))
+edges = re.findall(r'class="edge".*? stroke="([^"]*)" marker-end.*?<title>(\w+) to', text)
+assert len(edges) >= 3 and all(discs[name] == colour for colour, name in edges), (discs, edges)
+END
+
 it 'colours are by arguments'
 capture "$DUMP" -q -f rings -F main --ring-clock calls --ring-paths arguments \
 	-o arguments.svg order.trace

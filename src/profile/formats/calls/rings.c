@@ -524,9 +524,11 @@ static void put_ring(FILE *stream, const struct swz_rings *rings,
 	fprintf(stream,
 		"<circle r=\"%.2f\" fill=\"#fff\" stroke=\"#ddd\"/>\n"
 		"<circle r=\"%.2f\" fill=\"rgb(255,%d,%d)\" "
-		"stroke=\"#444\"/>\n"
+		"stroke=\"%s\" stroke-width=\"2\"/>\n"
 		"<text y=\"4\">%.1f%%</text>\n",
-		full, DISC, pale, pale, percent(rings, ring->self_ns));
+		full, DISC, pale, pale,
+		colours[(size_t)(ring - rings->rings) % (COLOURS - 1)],
+		percent(rings, ring->self_ns));
 	for (i = 0; i < ring->segment_count; i++)
 		put_segment(stream, rings, ring, &ring->segments[i]);
 	fprintf(stream, "<text class=\"name\" y=\"%.2f\">",
@@ -536,6 +538,13 @@ static void put_ring(FILE *stream, const struct swz_rings *rings,
 }
 
 /* ------------------------------------------------------------- the picture */
+
+/* The colour of a ring's calls: of its disc's edge, and of the arrows from it.
+ */
+static size_t caller_colour(uint32_t ring)
+{
+	return ring % (COLOURS - 1);
+}
 
 static const struct swz_rings_edge *edge_of(const struct swz_rings *rings,
 					    const struct swz_rings_line *line)
@@ -553,8 +562,11 @@ static void put_line(FILE *stream, const struct swz_rings *rings,
 
 	fprintf(stream,
 		"<path class=\"edge\" data-calls=\"%" PRIu64
-		"\" stroke-width=\"%.2f\"%s d=\"",
-		edge->calls, 0.7 + 0.25 * log2((double)edge->calls),
+		"\" stroke=\"%s\" marker-end=\"url(#arrow%zu)\" "
+		"stroke-width=\"%.2f\"%s d=\"",
+		edge->calls, colours[caller_colour(edge->caller)],
+		caller_colour(edge->caller),
+		0.7 + 0.25 * log2((double)edge->calls),
 		edge->direct ? "" : " stroke-dasharray=\"4 3\"");
 	for (i = 0; i < line->count; i++)
 		fprintf(stream, "%s%.2f %.2f",
@@ -653,13 +665,20 @@ static void put_picture(FILE *stream, const struct swz_rings *rings,
 		rings->begin, rings->end);
 	fputs("<style>.function text{text-anchor:middle;pointer-events:none}"
 	      ".function .name{font-size:11px}.head{font-size:12px}"
-	      ".edge{fill:none;stroke:#888}.edge:hover{stroke:#c00}"
+	      ".edge{fill:none}.edge:hover{stroke:#c00}"
 	      ".call{stroke-width:.5}.call:hover{stroke:#000}"
 	      "</style>\n"
-	      "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"1\" "
-	      "refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
-	      "markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
-	      "<path d=\"M0 0L8 4L0 8Z\" fill=\"#888\"/></marker></defs>\n"
+	      "<defs>",
+	      stream);
+	for (i = 0; i < COLOURS - 1; i++)
+		fprintf(stream,
+			"<marker id=\"arrow%zu\" viewBox=\"0 0 8 8\" "
+			"refX=\"1\" refY=\"4\" markerWidth=\"8\" "
+			"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" "
+			"orient=\"auto\"><path d=\"M0 0L8 4L0 8Z\" "
+			"fill=\"%s\"/></marker>",
+			i, colours[i]);
+	fputs("</defs>\n"
 	      "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
 	      stream);
 	fprintf(stream, "<g transform=\"translate(%.0f %.0f)\">\n", MARGIN,
@@ -667,7 +686,7 @@ static void put_picture(FILE *stream, const struct swz_rings *rings,
 	put_head(stream, rings);
 	fprintf(stream,
 		"<g transform=\"translate(0 %.0f)\">\n"
-		"<g marker-end=\"url(#arrow)\">\n",
+		"<g>\n",
 		HEAD);
 	for (i = 0; i < layout->line_count; i++)
 		put_line(stream, rings, &layout->lines[i]);

@@ -91,33 +91,40 @@ static void print_class(struct swz_text *text, const char *value)
 		swz_text_put(text, " = %s", value);
 }
 
-/* "n > 0, name = x" of an event that begins a call, in place of what the text
- * was. READER: NULL where the trace has no values. */
+/* Adds "n > 0, name = x". */
+static void put_arguments(struct swz_text *text, struct swz_binding *binding,
+			  const struct swz_call_values *values)
+{
+	struct swz_text value = {0};
+	size_t i;
+
+	for (i = 0; i < values->count && text->size <= MOST_TEXT; i++) {
+		swz_text_put(text, "%s%s%s", i ? ", " : "",
+			     values->values[i].pointed ? "*" : "",
+			     values->values[i].name);
+		swz_text_clear(&value);
+		swz_value_print_of(&value, binding, values, &values->values[i]);
+		print_class(text, value.text ? value.text : "");
+	}
+	if (i < values->count)
+		swz_text_put(text, ", ...");
+	swz_text_free(&value);
+}
+
+/* The arguments of an event that begins a call, in place of what the text was.
+ * READER: NULL where the trace has no values. */
 static void rings_print_arguments(struct swz_text *text,
 				  struct swz_binding *binding,
 				  struct swz_value_reader *reader,
 				  const struct swz_event *event)
 {
-	struct swz_text value = {0};
 	struct swz_call_values values;
-	size_t i;
 
 	swz_text_clear(text);
-	if (!swz_values_of(reader, event, &values) || !values.count) {
+	if (!swz_values_of(reader, event, &values) || !values.count)
 		swz_text_put(text, "arguments not recorded");
-		return;
-	}
-	for (i = 0; i < values.count && text->size <= MOST_TEXT; i++) {
-		swz_text_put(text, "%s%s%s", i ? ", " : "",
-			     values.values[i].pointed ? "*" : "",
-			     values.values[i].name);
-		swz_text_clear(&value);
-		swz_value_print_of(&value, binding, &values, &values.values[i]);
-		print_class(text, value.text ? value.text : "");
-	}
-	if (i < values.count)
-		swz_text_put(text, ", ...");
-	swz_text_free(&value);
+	else
+		put_arguments(text, binding, &values);
 }
 
 static uint64_t rings_text_key(const char *text)
@@ -261,6 +268,7 @@ struct frame {
 	uint32_t path;    /* by arguments */
 	uint32_t callee_count;
 	uint32_t callees[SWZ_RINGS_MOST_CALLEES];
+	struct swz_kept_values arguments; /* its bytes are used again */
 };
 
 struct reading {
@@ -268,7 +276,7 @@ struct reading {
 	struct swz_binding *binding;
 	struct swz_value_reader *values;
 	struct frame *frames;
-	size_t depth, capacity;
+	size_t depth, used, capacity;
 	int64_t tick;
 	bool again; /* the second time */
 	struct swz_text text;
@@ -306,12 +314,45 @@ static bool by_arguments(const struct reading *reading)
 	return reading->rings->trace->rings->paths == SWZ_RINGS_ARGUMENTS;
 }
 
-static uint32_t path_of(struct reading *reading, const struct frame *frame)
+/* A call that has called nothing took a path by what it returned; without a
+ * result, by its arguments. False: neither was recorded. */
+static bool leaf_path(struct reading *reading, const struct frame *frame,
+		      const struct swz_event *event, uint32_t *path)
+{
+	const struct swz_value *result = NULL;
+	struct swz_text value = {0};
+	struct swz_call_values of;
+
+	swz_text_clear(&reading->text);
+	swz_text_put(&reading->text, "calls nothing, ");
+	if (swz_values_of(reading->values, event, &of) && !of.exception)
+		result = swz_value_result(&of);
+	if (result) {
+		swz_text_put(&reading->text, "returns");
+		swz_text_clear(&value);
+		swz_value_print_of(&value, reading->binding, &of, result);
+		print_class(&reading->text, value.text);
+		swz_text_free(&value);
+	} else if (swz_values_of_kept(&frame->arguments, &of)) {
+		put_arguments(&reading->text, reading->binding, &of);
+	} else {
+		return false;
+	}
+	*path = swz_rings_path(reading->rings, frame->ring,
+			       rings_text_key(reading->text.text));
+	name_path(reading, frame->ring, *path);
+	return true;
+}
+
+static uint32_t path_of(struct reading *reading, const struct frame *frame,
+			const struct swz_event *event)
 {
 	uint32_t path;
 
 	if (by_arguments(reading))
 		return frame->path;
+	if (!frame->callee_count && leaf_path(reading, frame, event, &path))
+		return path;
 	path = swz_rings_path(
 		reading->rings, frame->ring,
 		rings_callees_key(frame->callees, frame->callee_count));
@@ -360,8 +401,11 @@ static void begin_call(struct reading *reading, const struct swz_event *event)
 	struct swz_rings_sum *sum = sum_of(rings, function);
 	struct frame *outer, *frame;
 
-	swz_grow(&reading->frames, &reading->capacity, reading->depth,
-		 sizeof(*reading->frames));
+	if (reading->depth == reading->used) {
+		swz_grow(&reading->frames, &reading->capacity, reading->used,
+			 sizeof(*reading->frames));
+		reading->frames[reading->used++] = (struct frame){0};
+	}
 	outer = reading->depth ? &reading->frames[reading->depth - 1] : NULL;
 	frame = &reading->frames[reading->depth++];
 	frame->start = event->ticks;
@@ -380,6 +424,8 @@ static void begin_call(struct reading *reading, const struct swz_event *event)
 	reading->tick++;
 	if (!reading->again)
 		return;
+	if (reading->values && !by_arguments(reading))
+		swz_values_keep(reading->values, event, &frame->arguments);
 	if (outer)
 		add_callee(outer, function);
 	if (frame->ring == SWZ_RINGS_NONE)
@@ -394,6 +440,14 @@ static void begin_call(struct reading *reading, const struct swz_event *event)
 			rings, frame->ring, rings_text_key(reading->text.text));
 		name_path(reading, frame->ring, frame->path);
 	}
+}
+
+static void note_time(struct swz_rings *rings, int64_t ns)
+{
+	if (ns < rings->first)
+		rings->first = ns;
+	if (ns > rings->last)
+		rings->last = ns;
 }
 
 static void add_sum(struct reading *reading, const struct frame *frame,
@@ -412,8 +466,13 @@ static void add_sum(struct reading *reading, const struct frame *frame,
 		sum->inclusive_ns += swz_profile_ns(profile, (int64_t)ticks);
 	if (frame->height > sum->depth)
 		sum->depth = frame->height;
-	rings->calls++;
+	if (!rings->calls++)
+		rings->first = INT64_MAX;
 	rings->self_ns += self;
+	note_time(rings,
+		  swz_trace_ns(rings->trace, reading->binding, frame->start));
+	note_time(rings,
+		  swz_trace_ns(rings->trace, reading->binding, event->ticks));
 }
 
 static void add_segment(struct reading *reading, const struct frame *frame,
@@ -424,7 +483,7 @@ static void add_segment(struct reading *reading, const struct frame *frame,
 		.from = frame->tick,
 		.to = reading->tick,
 		.calls = 1,
-		.path = path_of(reading, frame),
+		.path = path_of(reading, frame, event),
 		.depth = frame->height,
 		.level = frame->height,
 	};
@@ -474,7 +533,7 @@ static void read_thread(struct reading *reading, FILE *stream,
 
 	reading->binding = binding;
 	reading->depth = 0;
-	if (reading->again && by_arguments(reading))
+	if (reading->again)
 		reading->values = swz_values_open(binding->profile, thread);
 	while (swz_trace_next(stream, trace, events, &event)) {
 		if (event.begins)
@@ -502,6 +561,8 @@ static void read_all(struct swz_rings *rings, FILE *stream, bool again)
 				read_thread(&reading, stream, binding,
 					    &binding->profile->threads[j]);
 	}
+	for (i = 0; i < reading.used; i++)
+		swz_kept_values_free(&reading.frames[i].arguments);
 	free(reading.frames);
 	swz_text_free(&reading.text);
 }
@@ -580,6 +641,12 @@ static void set_clock(struct swz_rings *rings)
 			if (end > rings->end)
 				rings->end = end;
 		}
+	}
+	/* -F: the calls that there are fill it */
+	if (trace->rings->clock == SWZ_RINGS_TIME && trace->view->only.count &&
+	    rings->calls) {
+		rings->begin = rings->first;
+		rings->end = rings->last;
 	}
 	if (rings->begin == INT64_MAX)
 		rings->begin = rings->end = 0;

@@ -61,8 +61,9 @@ struct swz_rings_sum {
 
 struct swz_rings {
 	struct swz_trace *trace;
-	int64_t begin, end; /* on the clock */
-	uint64_t calls;     /* of all functions */
+	int64_t begin, end;  /* on the clock */
+	int64_t first, last; /* of all calls: ns */
+	uint64_t calls;      /* of all functions */
 	int64_t self_ns;
 	size_t present;               /* functions */
 	uint32_t most_depth;          /* of what is shown */
