@@ -170,7 +170,7 @@ if has_chromium; then
 		inner outer run wrapper "$TMP/boxes.png" >wrong 2>&1 || fail "$(cat wrong)"
 	"$DUMP" -q -f html -o boxes.html throws
 	timeout 200 python3 "$TOP/tests/html/boxes.py" boxes.html main main \
-		innermost middle outermost "$TMP/boxes.png" >wrong 2>&1 || fail "$(cat wrong)"
+		__cxa_throw innermost middle outermost "$TMP/boxes.png" >wrong 2>&1 || fail "$(cat wrong)"
 	it 'the page has the last ones and the extremes'
 	timeout 200 python3 "$TOP/tests/html/last.py" "$DUMP" last.profile step >wrong 2>&1 ||
 		fail "$(cat wrong)"
