@@ -389,6 +389,12 @@ install-deps:			## install what is needed (Debian)
 clean:				## remove build/
 	rm -rf $(B)
 
+.PHONY: dist
+dist:		#: the sources as a tarball that builds without git, in build/
+	mkdir -p $(B)
+	git archive --prefix=swizzle-$(VERSION)/ -o $(B)/swizzle-$(VERSION).tar.gz HEAD
+	@echo $(B)/swizzle-$(VERSION).tar.gz
+
 distclean: clean		#: also remove what configure made
 	rm -rf config.mk config.log config.status configure configure~ \
 		autom4te.cache aclocal.m4

@@ -440,6 +440,13 @@ for format in callgrind text tree folded speedscope pprof dot csv json info; do
 	assert_matches out "^$format +[a-z]"
 done
 
+it '--json is the format json'
+"$DUMP" -f json profile >given
+capture "$DUMP" profile --json
+assert_status 0
+assert_same given out
+assert_matches out '^[{]'
+
 it 'rows that are asked for without a format are those of the text table'
 "$DUMP" -f text -n 5 profile >given
 assert_eq 5 "$(grep -c '^ *[0-9]' given)" 'rows'

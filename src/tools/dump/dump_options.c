@@ -786,6 +786,9 @@ static void take_option(void *context, const struct swz_option *option,
 	case OPTION_NO_SOURCE:
 		options->table.without_source = true;
 		break;
+	case OPTION_JSON:
+		options->format = swz_format_find("json");
+		break;
 	case OPTION_OPEN:
 		options->open = true;
 		break;

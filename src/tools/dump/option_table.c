@@ -338,6 +338,9 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "'-' is standard output. Default: standard output, but "
 		 "callgrind writes callgrind.out.PID",
 	 .brief = "write to FILE"},
+	{.name = "json",
+	 .id = OPTION_JSON,
+	 .help = "the same as -f json: figures for a program"},
 	{.heading = "Rows, parts and sums",
 	 .common = true,
 	 .name = "by",
