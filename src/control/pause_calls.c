@@ -14,6 +14,9 @@
 #include "watch/engine.h"
 #include "watch/proc_task.h"
 
+#define ALONE_NS 20000000u /* as long as the engine waits for a round's stops \
+			    */
+
 /* Processes whose calls were cut short. An exec leaves no gap of ours: so it is
  * looked whether the code is there. */
 struct process {
@@ -142,6 +145,34 @@ static struct user_regs_struct origin(int32_t pid, int32_t tid,
 	return swz_call_origin(&cut, now);
 }
 
+struct alone {
+	int32_t pid, tid;
+	void (*work)(void *context, const struct user_regs_struct *now);
+	void *context;
+};
+
+static void do_alone(void *context)
+{
+	const struct alone *alone = context;
+	struct swz_stop stop = {.most_ns = ALONE_NS};
+
+	if (swz_stop_one(&stop, alone->pid, alone->tid) == SWZ_STOP_DONE) {
+		alone->work(alone->context, &stop.threads[0].registers);
+		(void)swz_stop_end(&stop);
+	}
+	swz_stop_free(&stop);
+}
+
+static void stop_alone(int32_t pid, int32_t tid,
+		       void (*work)(void *context,
+				    const struct user_regs_struct *now),
+		       void *context)
+{
+	struct alone alone = {pid, tid, work, context};
+
+	swz_stop_session(do_alone, &alone);
+}
+
 static void close_gap(void *context)
 {
 	struct swz_borrower *b = context;
@@ -175,7 +206,8 @@ static void end(void)
 
 void swz_pause_calls_mend(void)
 {
-	static const struct swz_pause_calls in_gaps = {resume, origin, end};
+	static const struct swz_pause_calls in_gaps = {resume, origin,
+						       stop_alone, end};
 
 	swz_pause_calls = &in_gaps;
 }

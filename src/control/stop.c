@@ -683,8 +683,11 @@ uint64_t swz_stop_end(struct swz_stop *s)
 	/* the one that was asked goes first: no signal comes for it then that
 	 * would wake a bystander */
 	await_woken(s);
-	if (s->alone && at_once && s->count && s->threads[0].stopped)
+	if (s->alone && at_once && s->count && s->threads[0].stopped) {
 		let_alone_go(s);
+		/* for a signal that came between the look and that moment */
+		await_woken(s);
+	}
 	/* who would run at once comes last: it may take our processor */
 	for (size_t i = 0; i < s->count; i++)
 		if ((int64_t)s->threads[i].registers.orig_rax >= 0)

@@ -23,6 +23,13 @@ struct swz_pause_calls {
 	/* The thread's own registers, where it makes the rest of a call. */
 	struct user_regs_struct (*origin)(int32_t pid, int32_t tid,
 					  const struct user_regs_struct *now);
+	/* Stops one thread and calls WORK while it stands, on the thread that
+	 * traces it. Others that are woken for its signals meanwhile have
+	 * their calls go on. Nothing is done if it does not stop. */
+	void (*stop_alone)(int32_t pid, int32_t tid,
+			   void (*work)(void *context,
+					const struct user_regs_struct *now),
+			   void *context);
 	void (*end)(void);
 };
 

@@ -542,45 +542,115 @@ static bool know_time(const struct swz_watch *watch, struct swz_task *task,
 	return ran_at_start(task, &turns, now, in_system_call);
 }
 
-/* It has stopped: copies what is needed, and lets it go. */
-static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
-{
-	/* what counts is how much it has run since its last sample */
-	struct swz_hit hit = {.time_ns = swz_watch_now()};
+/* What is taken of a thread while it stands. */
+struct taken {
+	struct swz_hit hit;
 	struct swz_stack stack;
 	struct swz_registers registers;
-	struct user_regs_struct r, own, again;
-	bool good = ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
-	bool counts = false;
+	bool counts; /* it stands where it ran */
+};
 
-	if (good) {
-		hit.in_kernel = (int64_t)r.orig_rax >= 0;
-		counts = know_time(watch, task, hit.time_ns, hit.in_kernel);
-		own = own_registers(task, &r);
-		fill_registers(&registers, &own);
-		stack_copy(task->tid, own.rsp, r.fs_base,
-			   watch->run.stack_bytes, &stack);
-		hit.script = swz_script_frames_read(
-			task->image, &(struct swz_script_thread){
-					     .thread_pointer = r.fs_base,
-					     .stack_start = own.rsp,
-					     .pid = task->image->pid,
-					     .tid = task->tid,
-					     .loop_register = r.r15,
-					     .registers = registers.general,
-					     .register_count = SWZ_REGISTERS});
-		if (call_goes_on(task, &r, &again))
-			(void)ptrace(PTRACE_SETREGS, task->tid, NULL, &again);
-	}
-	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
-	if (!counts)
+/* Copies what is needed, and has its call go on. */
+static void take(const struct swz_watch *watch, struct swz_task *task,
+		 const struct user_regs_struct *r, struct taken *to)
+{
+	struct user_regs_struct own, again;
+	/* what counts is how much it has run since its last sample */
+	struct swz_hit hit = {.time_ns = swz_watch_now()};
+
+	hit.in_kernel = (int64_t)r->orig_rax >= 0;
+	to->counts = know_time(watch, task, hit.time_ns, hit.in_kernel);
+	own = own_registers(task, r);
+	fill_registers(&to->registers, &own);
+	stack_copy(task->tid, own.rsp, r->fs_base, watch->run.stack_bytes,
+		   &to->stack);
+	hit.script = swz_script_frames_read(
+		task->image,
+		&(struct swz_script_thread){.thread_pointer = r->fs_base,
+					    .stack_start = own.rsp,
+					    .pid = task->image->pid,
+					    .tid = task->tid,
+					    .loop_register = r->r15,
+					    .registers = to->registers.general,
+					    .register_count = SWZ_REGISTERS});
+	to->hit = hit;
+	if (call_goes_on(task, r, &again))
+		(void)ptrace(PTRACE_SETREGS, task->tid, NULL, &again);
+}
+
+/* It goes on by now. */
+static void keep(struct swz_task *task, struct taken *taken)
+{
+	if (!taken->counts)
 		return; /* its time goes with the next sample */
-	hit.weight = task->known_ns - task->weighed_ns;
+	taken->hit.weight = task->known_ns - task->weighed_ns;
 	task->weighed_ns = task->known_ns;
-	if (!swz_image_knows(task->image, registers.ip))
+	if (!swz_image_knows(task->image, taken->registers.ip))
 		swz_image_read_maps(task->image);
-	swz_stack_read_on(task->image->pid, task->tid, &stack);
-	swz_image_add(task->image, task->thread, &registers, &stack, &hit);
+	swz_stack_read_on(task->image->pid, task->tid, &taken->stack);
+	swz_image_add(task->image, task->thread, &taken->registers,
+		      &taken->stack, &taken->hit);
+}
+
+/* It has stopped. */
+static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
+{
+	struct user_regs_struct r;
+	struct taken taken;
+
+	taken.counts = false;
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0)
+		take(watch, task, &r, &taken);
+	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
+	keep(task, &taken);
+}
+
+struct alone {
+	struct swz_watch *watch;
+	struct swz_task *task;
+	struct taken taken;
+};
+
+static void take_alone(void *context, const struct user_regs_struct *r)
+{
+	struct alone *alone = context;
+
+	take(alone->watch, alone->task, r, &alone->taken);
+}
+
+static void note_any(void *context, int32_t child)
+{
+	(void)child;
+	*(bool *)context = true;
+}
+
+/* True if signals that the process ignores come for this thread. While it is
+ * traced the kernel keeps them pending, and wakes another thread for them,
+ * whose call would end with EINTR. */
+static bool gets_signals_for_others(const struct swz_task *task)
+{
+	bool gets = task->tid == task->image->pid;
+
+	if (task->image->live_threads < 2)
+		return false;
+	if (!gets)
+		swz_proc_children(task->image->pid, task->tid, note_any, &gets);
+	return gets;
+}
+
+static void pause_task(struct swz_watch *watch, struct swz_task *task,
+		       const struct swz_proc_turns *turns)
+{
+	struct alone alone = {.watch = watch, .task = task};
+
+	if (!swz_pause_calls || !gets_signals_for_others(task)) {
+		ask_to_stop(task, turns);
+		return;
+	}
+	task->turns = *turns;
+	swz_pause_calls->stop_alone(task->image->pid, task->tid, take_alone,
+				    &alone);
+	keep(task, &alone.taken);
 }
 
 /* The signal to be delivered to the thread that has reported this; 0: none. */
@@ -596,7 +666,9 @@ static void take_stopped(struct swz_watch *watch)
 	int status;
 	pid_t tid;
 
-	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+	/* (not those of a thread that stops one alone) */
+	while ((tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG)) >
+	       0) {
 		task = swz_task_find(&watch->tasks, tid);
 		if (!task || !task->stopping) {
 			/* (it is not followed any more) */
@@ -682,7 +754,7 @@ static void look_at_task(struct swz_watch *watch, struct swz_task *task,
 	note(watch, task, &proc);
 	if (proc.state == 'R' && !task->stopping &&
 	    task->known_ns > task->weighed_ns)
-		ask_to_stop(task, &proc.turns);
+		pause_task(watch, task, &proc.turns);
 }
 
 static void read_maps(struct swz_tasks *tasks)
@@ -848,7 +920,7 @@ static void stop_if_it_runs(struct swz_watch *watch, struct swz_task *task)
 	note(watch, task, &proc);
 	if (proc.state == 'R' && !task->stopping &&
 	    task->known_ns > task->weighed_ns)
-		ask_to_stop(task, &proc.turns);
+		pause_task(watch, task, &proc.turns);
 }
 
 uint64_t swz_pauses_take(struct swz_watch *watch)

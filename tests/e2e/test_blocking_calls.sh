@@ -52,6 +52,60 @@ for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 end_rows
 
+it 'threads that wait while children of another one end, sampled by pauses'
+cat >parents.c <<'END'
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int eintr;
+static void *wait_for_nothing(void *unused)
+{
+	struct epoll_event event;
+	int fd = epoll_create1(0);
+	while (access("stop.parents", F_OK))
+		if (epoll_wait(fd, &event, 1, 50) < 0 && errno == EINTR)
+			__sync_fetch_and_add(&eintr, 1);
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[4];
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, wait_for_nothing, NULL);
+	puts("ready");
+	fflush(stdout);
+	while (access("stop.parents", F_OK)) {
+		pid_t child = fork();
+		if (!child) {
+			usleep(2000);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	printf("eintr %d\n", eintr);
+	return 0;
+}
+END
+cc -O1 -pthread -o parents parents.c || abort 'no program'
+./parents >parents.out &
+program=$!
+wait_until grep -sqx ready parents.out
+for round in 1 2; do
+	capture "$RUN" -q -m sample --engine pause -r 1000 -p $program --for 3s \
+		-o "parents.$round"
+	assert_status 0
+done
+: >stop.parents
+wait $program
+assert_eq 0 $? "the program's exit status"
+# (a signal may come in the last 20 us of a pause)
+assert_le "$(sed -n 's/^eintr //p' parents.out)" 1 EINTR
+
 # A writer that runs now and then, as its reader makes room: it is stopped in the midst of its write.
 cat >writer.py <<'END'
 import os, threading, time
