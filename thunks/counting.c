@@ -45,6 +45,13 @@ struct form {
 static const uint8_t with_flags[] = {SAVE_RAX, SAVE_FLAGS,    SAVE_RCX,
 				     FIND,     RESTORE_FLAGS, RESTORE};
 static const uint8_t without_flags[] = {SAVE_RAX, SAVE_RCX, FIND, RESTORE};
+static const uint8_t first_only[] = {
+	SAVE_RAX, SAVE_RCX, 0x48, 0x8b, 0x0d,
+	0,        0,        0,    0,         /* mov factor(%rip),
+					      * %rcx */
+	0xe3,     0,                         /* jrcxz second */
+	0x48,     0x8b,     0x4c, 0x24, 0xe8 /* mov -24(%rsp), %rcx */
+};
 
 /* AT: where FIND begins. */
 #define FORM(name, at) \
@@ -54,20 +61,26 @@ static const uint8_t without_flags[] = {SAVE_RAX, SAVE_RCX, FIND, RESTORE};
 		.to_second = (at) + 40, .done = (at) + 45, .code = (name) \
 	}
 
-static const struct form forms[] = {FORM(with_flags, 18),
-				    FORM(without_flags, 10)};
+static const struct form forms[] = {
+	[SWZ_COUNT_KEEPING_FLAGS] = FORM(with_flags, 18),
+	[SWZ_COUNT_FREE_FLAGS] = FORM(without_flags, 10),
+	[SWZ_COUNT_FIRST] = {.bytes = sizeof(first_only),
+			     .factor = 13,
+			     .to_second = 18,
+			     .code = first_only}};
 
-_Static_assert(sizeof(with_flags) == 80 && sizeof(without_flags) == 65,
+_Static_assert(sizeof(with_flags) == 80 && sizeof(without_flags) == 65 &&
+		       sizeof(first_only) == 24,
 	       "the code");
 
-unsigned swz_count_bytes(bool free_flags)
+unsigned swz_count_bytes(enum swz_counting form)
 {
-	return forms[free_flags].bytes;
+	return forms[form].bytes;
 }
 
-unsigned swz_count_factor_at(bool free_flags)
+unsigned swz_count_factor_at(enum swz_counting form)
 {
-	return forms[free_flags].factor;
+	return forms[form].factor;
 }
 
 static void put32(uint8_t *at, int64_t value)
@@ -86,12 +99,16 @@ static void put_short(uint8_t *entry, int at, int target)
 static void write_access(uint8_t *entry, const struct form *form,
 			 const struct swz_count_access *access)
 {
+	if (!form->mask)
+		return;
 	put32(entry + form->mask, access->mask);
 	put32(entry + form->base, access->base);
 }
 
-void swz_count_write(uint8_t *entry, bool free_flags, const uint64_t *factor,
-		     const struct swz_count_access *access)
+#define SECOND_BYTES ((int)SWZ_COUNT_HEAD - STANDARD_HEAD)
+
+/* The second place of the edge's counter. */
+static void write_second(uint8_t *entry, const struct form *form)
 {
 	static const uint8_t second[] = {
 		0x48, 0x39, 0x41, 0x10, /* cmp %rax, 16(%rcx) */
@@ -100,35 +117,63 @@ void swz_count_write(uint8_t *entry, bool free_flags, const uint64_t *factor,
 		0xeb, 0,                /* jmp done */
 		0x66, 0x90,
 	};
-	const struct form *form = &forms[free_flags];
 
-	_Static_assert(STANDARD_HEAD + sizeof(second) == SWZ_COUNT_HEAD,
-		       "what lies before entry");
+	_Static_assert(sizeof(second) == SECOND_BYTES, "before entry");
 	memcpy(entry + SECOND, second, sizeof(second));
 	put_short(entry, SECOND + 5, HEAD);
 	put_short(entry, SECOND + 11, form->done);
-	memcpy(entry, form->code, form->bytes);
 	put_short(entry, form->to_head, HEAD);
+}
+
+/* The way to C of a first call: the flags are saved as C expects them. */
+static void write_first(uint8_t *entry)
+{
+	static const uint8_t first[] = {
+		0x9f, 0x0f, 0x90, 0xc0, /* lahf; seto %al */
+		0x89, 0x44, 0x24, 0xe0, /* mov %eax, -32(%rsp) */
+		0xeb, 0,                /* jmp head */
+		0x66, 0x66, 0x66, 0x90,
+	};
+
+	_Static_assert(sizeof(first) == SECOND_BYTES, "before entry");
+	memcpy(entry + SECOND, first, sizeof(first));
+	put_short(entry, SECOND + 9, HEAD);
+}
+
+void swz_count_write(uint8_t *entry, enum swz_counting which,
+		     const uint64_t *factor,
+		     const struct swz_count_access *access)
+{
+	const struct form *form = &forms[which];
+
+	memcpy(entry, form->code, form->bytes);
+	if (which == SWZ_COUNT_FIRST)
+		write_first(entry);
+	else
+		write_second(entry, form);
 	put_short(entry, form->to_second, SECOND);
 	put32(entry + form->factor,
 	      (const uint8_t *)factor - (entry + form->factor + 4));
 	write_access(entry, form, access);
 }
 
-bool swz_count_has_free_flags(const uint8_t *entry)
+enum swz_counting swz_count_form(const uint8_t *entry)
 {
-	return entry[5] != 0x9f; /* lahf */
+	if (entry[5] == 0x9f) /* lahf */
+		return SWZ_COUNT_KEEPING_FLAGS;
+	return entry[forms[SWZ_COUNT_FIRST].factor - 1] == 0x0d
+		       ? SWZ_COUNT_FIRST
+		       : SWZ_COUNT_FREE_FLAGS;
 }
 
 void swz_count_settle(uint8_t *entry, const struct swz_count_access *access)
 {
-	write_access(entry, &forms[swz_count_has_free_flags(entry)], access);
+	write_access(entry, &forms[swz_count_form(entry)], access);
 }
 
 uint64_t *swz_count_factor(const uint8_t *entry)
 {
-	const uint8_t *at = entry +
-			    forms[swz_count_has_free_flags(entry)].factor;
+	const uint8_t *at = entry + forms[swz_count_form(entry)].factor;
 	int32_t distance;
 
 	memcpy(&distance, at, sizeof(distance));

@@ -17,6 +17,10 @@
  * so C is called: for a function's first call, and for its first call in a
  * child. base and mask are 0 in a new thread, which leads to C, too.
  *
+ * With -m cover only the first call is of interest: while the factor is 0 the
+ * code goes to C, and otherwise on to the displaced instructions. It needs no
+ * flags for that (jrcxz).
+ *
  * Below the return address at S the code uses the memory that no frame has yet
  * (SysV ABI 3.2.2: no signal handler touches 128 bytes below %rsp):
  * S-16 %rax, S-24 %rcx, S-32 the arithmetic flags. S-8 is for the head's push.
@@ -24,6 +28,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* How much of the code there is. */
+enum swz_counting {
+	SWZ_COUNT_KEEPING_FLAGS = 0,
+	SWZ_COUNT_FREE_FLAGS = 1, /* the program needs none of the arithmetic
+				   * flags there */
+	SWZ_COUNT_FIRST = 2       /* -m cover: the first call only */
+};
 
 /* Spreads a function's call sites, which often follow one another closely, over
  * the table. 32 bits of the product count. */
@@ -38,29 +50,29 @@ struct swz_count_access {
 	int32_t base, mask;
 };
 
-/* From `entry` to the displaced instructions. With FREE_FLAGS the program needs
- * none of the arithmetic flags there. */
-unsigned swz_count_bytes(bool free_flags);
+/* From `entry` to the displaced instructions. */
+unsigned swz_count_bytes(enum swz_counting form);
 
 /* Where the 32-bit distance to the factor lies, from `entry`. */
-unsigned swz_count_factor_at(bool free_flags);
+unsigned swz_count_factor_at(enum swz_counting form);
 
 /* Writes the code behind the standard head, which is at ENTRY - SWZ_COUNT_HEAD.
  * FACTOR: the function's, within 2 GiB. */
-void swz_count_write(uint8_t *entry, bool free_flags, const uint64_t *factor,
+void swz_count_write(uint8_t *entry, enum swz_counting form,
+		     const uint64_t *factor,
 		     const struct swz_count_access *access);
 
 /* The same for code that was written in another process. */
 void swz_count_settle(uint8_t *entry, const struct swz_count_access *access);
 
-/* The flags and the factor of code that was written. */
-bool swz_count_has_free_flags(const uint8_t *entry);
+/* The form and the factor of code that was written. */
+enum swz_counting swz_count_form(const uint8_t *entry);
 uint64_t *swz_count_factor(const uint8_t *entry);
 
 /* The displaced instructions. */
 static inline const uint8_t *swz_count_copies(const uint8_t *entry)
 {
-	return entry + swz_count_bytes(swz_count_has_free_flags(entry));
+	return entry + swz_count_bytes(swz_count_form(entry));
 }
 
 #endif

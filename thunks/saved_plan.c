@@ -148,8 +148,9 @@ static uint32_t head_of(const struct swz_saved_header *h,
 static uint32_t least_bytes(const struct swz_saved_header *h,
 			    const struct swz_saved_function *f)
 {
-	return is_counted(h, f) ? SWZ_COUNT_HEAD + swz_count_bytes(true)
-				: SWZ_TRAMPOLINE_BODY;
+	return is_counted(h, f)
+		       ? SWZ_COUNT_HEAD + swz_count_bytes(SWZ_COUNT_FIRST)
+		       : SWZ_TRAMPOLINE_BODY;
 }
 
 static bool trampoline_fits(const struct swz_saved_header *h,

@@ -357,7 +357,7 @@ const uint8_t *swz_trampoline_switch(const uint8_t *trampoline,
 
 	if (hooks_of(region)->counts) {
 		at = trampoline +
-		     swz_count_factor_at(swz_count_has_free_flags(trampoline));
+		     swz_count_factor_at(swz_count_form(trampoline));
 		put32(past, (const uint8_t *)factor_at(region, 0) - (at + 4));
 		return at;
 	}
@@ -482,24 +482,33 @@ static bool is_counted(const struct swz_trampolines *region,
 	return counts(region) && !site->wrapper;
 }
 
+static enum swz_counting counting_of(const struct swz_trampolines *region,
+				     const struct swz_patch_site *site)
+{
+	if (hooks_of(region->start)->first_only)
+		return SWZ_COUNT_FIRST;
+	return swz_flags_are_free(site->code, 0) ? SWZ_COUNT_FREE_FLAGS
+						 : SWZ_COUNT_KEEPING_FLAGS;
+}
+
 /* Bytes between the head and the copies. */
 static unsigned prefix_of(const struct swz_trampolines *region,
 			  const struct swz_patch_site *site)
 {
 	if (is_counted(region, site))
 		return SWZ_COUNT_HEAD - HEAD_BYTES +
-		       swz_count_bytes(swz_flags_are_free(site->code, 0));
+		       swz_count_bytes(counting_of(region, site));
 	return site->wrapper ? WRAPPING : 0;
 }
 
 /* Writes head and counting code at HEAD, and returns where the jump goes. */
 static uint8_t *write_counting(struct swz_trampolines *region, uint8_t *head,
-			       uint32_t function_id, bool free_flags)
+			       uint32_t function_id, enum swz_counting form)
 {
 	uint8_t *entry = head + SWZ_COUNT_HEAD;
 
 	write_head(region, head, function_id, false);
-	swz_count_write(entry, free_flags,
+	swz_count_write(entry, form,
 			factor_at(region->start, region->factor_count++),
 			&hooks_of(region->start)->access);
 	return entry;
@@ -567,11 +576,10 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	if (*refusal != SWZ_PATCHED)
 		return NULL;
 	if (counted) {
-		bool free_flags = swz_flags_are_free(site->code, 0);
+		enum swz_counting form = counting_of(region, site);
 
-		entry = write_counting(region, at, site->function_id,
-				       free_flags);
-		factor_place = SWZ_COUNT_HEAD + swz_count_factor_at(free_flags);
+		entry = write_counting(region, at, site->function_id, form);
+		factor_place = SWZ_COUNT_HEAD + swz_count_factor_at(form);
 	} else {
 		write_head(region, at, site->function_id, site->is_leaf);
 	}
@@ -664,14 +672,17 @@ const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
 					 const uint64_t *target)
 {
 	bool counted = counts(region);
-	unsigned prefix = SWZ_COUNT_HEAD - HEAD_BYTES + swz_count_bytes(false);
+	enum swz_counting form = hooks_of(region->start)->first_only
+					 ? SWZ_COUNT_FIRST
+					 : SWZ_COUNT_KEEPING_FLAGS;
+	unsigned prefix = SWZ_COUNT_HEAD - HEAD_BYTES + swz_count_bytes(form);
 	uint8_t *at;
 
 	if (counted && region->factor_count == region->factor_room)
 		return NULL;
 	at = write_jump(region, HEAD_BYTES, counted ? prefix : 0, target);
 	if (at && counted)
-		return write_counting(region, at, function_id, false);
+		return write_counting(region, at, function_id, form);
 	if (at)
 		write_head(region, at, function_id, false);
 	return at;

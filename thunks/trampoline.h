@@ -65,6 +65,7 @@ struct swz_hooks {
 				 * see swz_trampoline_switch */
 	struct swz_count_access access; /* with `counts` */
 	bool counts;                    /* calls are counted on the way */
+	bool first_only;                /* with `counts`: first calls are */
 	uint32_t factor_bytes; /* in a sealed region: see swz_trampolines */
 };
 

@@ -45,7 +45,11 @@ enum swz_file_flags {
 				   * and --max-size asked for */
 	SWZ_FILE_COUNTS = 32768,  /* -m count: calls of call edges, without
 				   * times: see struct swz_count_slot */
-	SWZ_FILE_MERGED = 1 << 20 /* a sum of profiles: see struct swz_node */
+	SWZ_FILE_COVER = 65536,   /* -m cover, with COUNTS: first calls alone;
+				   * a slot's `calls` is when (rdtsc) */
+	SWZ_FILE_LISTED = 1 << 17, /* MERGED: of the functions those that were
+				    * not called are there, too */
+	SWZ_FILE_MERGED = 1 << 20  /* a sum of profiles: see struct swz_node */
 };
 
 struct swz_clock_sample {
@@ -651,7 +655,11 @@ struct swz_node {
  * calls of an edge are the sum over all slots with its key. The caller is the
  * function that holds call_site - 1, or one that this has called, and that
  * ended in a jump to the callee. Threads have no nodes but their roots in such
- * a file. */
+ * a file.
+ *
+ * With SWZ_FILE_COVER a function has a slot for its first call only, or for one
+ * in each of the threads that called it at the same moment. `calls` is the
+ * moment (rdtsc), and of slots with one key the least counts. */
 struct swz_count_slot {
 	uint64_t key;
 	uint64_t calls;

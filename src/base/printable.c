@@ -480,6 +480,29 @@ static void add_first(struct swz_labels *labels, const struct source *source,
 	}
 }
 
+/* SWIZZLE_LABEL: NAME=VALUE, one a line. */
+static void add_given(struct swz_labels *labels, const char *given)
+{
+	char line[SWZ_LABELS_BYTES];
+
+	while (given && *given) {
+		const char *end = strchr(given, '\n');
+		size_t length = end ? (size_t)(end - given) : strlen(given);
+		char *value;
+
+		if (length < sizeof(line)) {
+			memcpy(line, given, length);
+			line[length] = '\0';
+			value = strchr(line, '=');
+			if (value && value != line) {
+				*value++ = '\0';
+				add(labels, line, value);
+			}
+		}
+		given = end ? end + 1 : NULL;
+	}
+}
+
 void swz_labels_read(struct swz_labels *labels, char *const *environment)
 {
 	char host[SWZ_HOST_NAME_BYTES];
@@ -492,6 +515,8 @@ void swz_labels_read(struct swz_labels *labels, char *const *environment)
 		add(labels, "host", host);
 	for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 		add_first(labels, &sources[i], environment);
+	add_given(labels, environment_value(environment, "SWIZZLE_LABEL",
+					    strlen("SWIZZLE_LABEL")));
 }
 
 static const char *last_part(const char *path)

@@ -125,7 +125,9 @@ static void add_counts(struct swz_run_files *w, int fd, uint64_t at,
 			return;
 		n &= -(long)sizeof(*slots);
 		for (size_t i = 0; i < (size_t)n / sizeof(*slots); i++)
-			w->totals.calls += slots[i].calls;
+			w->totals.calls += w->header.flags & SWZ_FILE_COVER
+						   ? slots[i].calls != 0
+						   : slots[i].calls;
 		at += (uint64_t)n;
 		bytes -= (uint64_t)n;
 	}

@@ -718,6 +718,7 @@ static const char *state_of(const struct swz_live_profile *profile)
 static const char *mode_of(const struct swz_file_header *header)
 {
 	return header->flags & SWZ_FILE_TRACED   ? "trace"
+	       : header->flags & SWZ_FILE_COVER  ? "cover"
 	       : header->flags & SWZ_FILE_COUNTS ? "count"
 						 : "profile";
 }

@@ -45,6 +45,7 @@ enum option_kind {
 	OPTION_CHECK,
 	OPTION_COMPARE,
 	OPTION_RUNS,
+	OPTION_LABEL,
 };
 
 #define MOST_BYTES (UINT64_C(64) << 30)
@@ -67,7 +68,7 @@ enum option_kind {
 								: NULL; \
 	}
 
-WORDS(swz_mode_at, "profile", "trace", "count", "sample", "both")
+WORDS(swz_mode_at, "profile", "trace", "count", "sample", "both", "cover")
 WORDS(swz_timing_at, "exact", "sampled")
 WORDS(swz_imports_at, "dlsym")
 WORDS(swz_engine_at, "perf", "pause")
@@ -336,6 +337,10 @@ static const char *option_problem(enum option_kind kind, const char *value)
 			       : swz_text("'%s' is not a time "
 					  "(" SWZ_DURATION_EXAMPLES ")",
 					  value);
+	case OPTION_LABEL:
+		return *value != '=' && strchr(value, '=')
+			       ? NULL
+			       : swz_text("'%s' is not NAME=VALUE", value);
 	case OPTION_BYTES:
 		return size_problem(value, 0, UINT32_MAX,
 				    "a number of bytes below 4G (64, 1K)");
@@ -349,7 +354,7 @@ static const char *option_problem(enum option_kind kind, const char *value)
 static bool is_list(enum option_kind kind)
 {
 	return kind == OPTION_PATTERN || kind == OPTION_ARGS ||
-	       kind == OPTION_ARGUMENT;
+	       kind == OPTION_ARGUMENT || kind == OPTION_LABEL;
 }
 
 /* The same of a variable's value: each line of a list is looked at. Empty is
@@ -383,7 +388,9 @@ bool swz_sampling_wanted(void)
 
 static bool counting_wanted(void)
 {
-	return strcmp(swz_environment_get("SWIZZLE_MODE"), "count") == 0;
+	const char *mode = swz_environment_get("SWIZZLE_MODE");
+
+	return strcmp(mode, "count") == 0 || strcmp(mode, "cover") == 0;
 }
 
 bool swz_both_wanted(void)
@@ -437,7 +444,8 @@ static const struct swz_option options[] = {
 	 .variable = "SWIZZLE_MODE", .id = OPTION_MODE, .words = swz_mode_at,
 	 .help = "what to record|: both, exact counts with the times that "
 		 "samples give; count, how often each function is called, "
-		 "without times; sample, where the time goes, without hooks; "
+		 "without times; cover, which functions run and when each "
+		 "was called first; sample, where the time goes, without hooks; "
 		 "profile, the time of each call, a calling context tree per "
 		 "thread; trace, every entry and exit with its time, too "
 		 "[both]"},
@@ -565,6 +573,11 @@ static const struct swz_option options[] = {
 		 "(read, malloc, ...), through the caller's GOT; dlsym: "
 		 "also through pointers that it returns",
 	 .brief = "time calls into libraries that are not hooked, too"},
+	{.name = "label", .value = "NAME=VALUE", .variable = "SWIZZLE_LABEL",
+	 .id = OPTION_LABEL, .repeats = true,
+	 .help = "a word about this run, which the profile keeps (test=NAME); "
+		 "may be repeated",
+	 .brief = "a word about this run"},
 	{.name = "max-memory", .value = "SIZE",
 	 .variable = "SWIZZLE_MAX_MEMORY", .id = OPTION_MEMORY,
 	 .group = OF_HOOKS,
@@ -728,6 +741,7 @@ static void set_option(const struct swz_option *o, const char *as,
 		given_output = value;
 		return;
 	case OPTION_ARGS:
+	case OPTION_LABEL:
 	case OPTION_PATTERN:
 		check(o, as, value);
 		append(o, value);

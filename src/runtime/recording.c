@@ -751,6 +751,8 @@ const char *swz_recording_begin(struct swz_modules *modules)
 		swz_sampling_begin();
 	if (swz_config.count)
 		swz_file->flags |= SWZ_FILE_COUNTS;
+	if (swz_config.first_calls)
+		swz_file->flags |= SWZ_FILE_COVER;
 	if (swz_config.trace)
 		swz_events_begin();
 	if (swz_config.switches)

@@ -31,7 +31,7 @@ static int read_and_write(struct swz_dump_options *options)
 		pushed = swz_push_begin(options);
 	swz_dump_read_inputs(&input, options, options->arguments,
 			     options->argument_count);
-	if (!options->format->profile)
+	if (!options->format->profile && !options->format->functions)
 		swz_dump_find_pairs(&input, options);
 	swz_dump_take_callers(&input, options);
 	if (!input.count) {

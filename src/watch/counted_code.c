@@ -493,14 +493,14 @@ static const uint8_t *write_function(uint8_t *function)
 static void hook_function(uint8_t *function, const uint64_t *factor)
 {
 	uint8_t *entry = function + TRAMPOLINE_AT + SWZ_COUNT_HEAD;
-	uint8_t *copies = entry + swz_count_bytes(false);
+	uint8_t *copies = entry + swz_count_bytes(SWZ_COUNT_KEEPING_FLAGS);
 	struct swz_count_access access;
 	const uint8_t *thread;
 
 	__asm__("mov %%fs:0, %0" : "=r"(thread));
 	access.base = (int32_t)((const uint8_t *)&access_here.base - thread);
 	access.mask = (int32_t)((const uint8_t *)&access_here.mask - thread);
-	swz_count_write(entry, false, factor, &access);
+	swz_count_write(entry, SWZ_COUNT_KEEPING_FLAGS, factor, &access);
 	memcpy(copies, function, SWZ_JUMP_BYTES);
 	copies[SWZ_JUMP_BYTES] = 0xe9;
 	put_distance(copies + SWZ_JUMP_BYTES + 1, function + SWZ_JUMP_BYTES);

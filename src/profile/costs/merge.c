@@ -79,13 +79,25 @@ static void take_called(struct swz_merge *merge,
 				   profile->labels[2 * i + 1]);
 }
 
+/* Of calls that were counted a sum says which functions never ran. */
+static bool lists_functions(const struct swz_profile *profile)
+{
+	uint32_t flags = profile->header.flags;
+
+	return flags & SWZ_FILE_COUNTS &&
+	       (!(flags & SWZ_FILE_MERGED) || flags & SWZ_FILE_LISTED);
+}
+
 static void take_first(struct swz_merge *merge,
 		       const struct swz_profile *profile)
 {
 	size_t i;
 
 	merge->header = profile->header;
-	merge->header.flags &= SWZ_FILE_SAMPLES | SWZ_FILE_COUNTS;
+	merge->header.flags &= SWZ_FILE_SAMPLES | SWZ_FILE_COUNTS |
+			       SWZ_FILE_COVER | SWZ_FILE_LISTED;
+	if (lists_functions(profile))
+		merge->header.flags |= SWZ_FILE_LISTED;
 	merge->header.lost_calls = merge->header.samples = 0;
 	merge->header.lost_samples = merge->header.missed_samples = 0;
 	merge->header.cut_stacks = merge->header.broken_stacks = 0;
@@ -974,6 +986,10 @@ static void add_threads(struct swz_merge *merge, struct swz_profile *profile)
 	for (i = 0; i < profile->thread_count; i++)
 		places[i] = add_thread(&names, &binding, i,
 				       has_rank ? &costs : NULL);
+	/* (for those that never ran) */
+	if (merge->header.flags & SWZ_FILE_LISTED)
+		for (i = 0; i < profile->function_count; i++)
+			(void)swz_merge_function(&names, (uint32_t)i);
 	if (has_rank)
 		merge_add_rank(&names, &binding, &costs);
 	merge_add_ranks(&names, places);
@@ -1047,6 +1063,9 @@ enum swz_merge_status swz_merge_add(struct swz_merge *merge,
 	if (known)
 		return known == count ? SWZ_MERGE_KNOWN : SWZ_MERGE_PARTLY;
 	merge_description(merge, profile);
+	merge->header.flags |= profile->header.flags & SWZ_FILE_COVER;
+	if (!lists_functions(profile))
+		merge->header.flags &= ~(uint32_t)SWZ_FILE_LISTED;
 	add_threads(merge, profile);
 	for (i = 0; i < count; i++)
 		add_source(merge, &sources[i]);

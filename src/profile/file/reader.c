@@ -713,6 +713,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->threads);
 	free(profile->spans);
 	free(profile->made_nodes);
+	free(profile->first_calls);
 	free(profile->unwound);
 	free(profile->switches);
 	free(profile->looks);

@@ -74,6 +74,14 @@ struct swz_node_span {
 	uint32_t count;
 };
 
+/* A function's first call (SWZ_FILE_COVER). */
+struct swz_profile_first_call {
+	uint32_t function;  /* id */
+	uint32_t thread;    /* into threads */
+	uint64_t call_site; /* a return address; 0: not known */
+	uint64_t ticks;     /* rdtsc */
+};
+
 /* Activations of a node that an exception has ended. */
 struct swz_profile_unwound {
 	uint32_t owner; /* the thread's index */
@@ -193,7 +201,11 @@ struct swz_profile {
 	 * file's last unit. */
 	struct swz_node *made_nodes;
 	size_t made_node_count;
-	size_t made_unit;                    /* of the first */
+	size_t made_unit; /* of the first */
+	/* SWZ_FILE_COVER: in the order of time. A function may have several,
+	 * of threads that called it at the same moment. */
+	struct swz_profile_first_call *first_calls;
+	size_t first_call_count;
 	struct swz_profile_unwound *unwound; /* sorted by owner, then node */
 	size_t unwound_count;
 	struct swz_event_chunk *event_chunks; /* sorted by owner, then ticks */

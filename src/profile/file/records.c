@@ -222,7 +222,8 @@ void swz_embedded_index(struct swz_profile *profile)
 struct edge {
 	uint64_t call_site;
 	uint64_t calls;
-	uint32_t function; /* id */
+	uint64_t first_ticks; /* SWZ_FILE_COVER; otherwise 0 */
+	uint32_t function;    /* id */
 };
 
 struct edges {
@@ -272,6 +273,7 @@ static void collect(struct swz_profile *profile,
 	const uint8_t *slots = profile->data + chunk->offset;
 	const uint8_t *functions =
 		slots + (size_t)chunk->count * sizeof(struct swz_count_slot);
+	bool covers = profile->header.flags & SWZ_FILE_COVER;
 	uint32_t i, function;
 
 	for (i = 0; i < chunk->count; i++) {
@@ -291,7 +293,8 @@ static void collect(struct swz_profile *profile,
 			 sizeof(*edges->items));
 		edges->items[edges->count++] = (struct edge){
 			.call_site = slot.key - function * SWZ_COUNT_FACTOR,
-			.calls = slot.calls,
+			.calls = covers ? 1 : slot.calls,
+			.first_ticks = covers ? slot.calls : 0,
 			.function = function - 1};
 	}
 }
@@ -306,13 +309,52 @@ static void add_up(struct edges *edges)
 	for (i = 0; i < edges->count; i++) {
 		struct edge *last = kept ? &edges->items[kept - 1] : NULL;
 
-		if (last && compare_edges(last, &edges->items[i]) == 0)
-			last->calls = swz_add_count(last->calls,
-						    edges->items[i].calls);
-		else
+		if (last && compare_edges(last, &edges->items[i]) == 0) {
+			const struct edge *same = &edges->items[i];
+
+			if (same->first_ticks < last->first_ticks)
+				last->first_ticks = same->first_ticks;
+			if (!same->first_ticks)
+				last->calls = swz_add_count(last->calls,
+							    same->calls);
+		} else
 			edges->items[kept++] = edges->items[i];
 	}
 	edges->count = kept;
+}
+
+/* --- first calls --------------------------------------------------------- */
+
+/* Several threads may have called a function at the same moment. */
+static void note_first_calls(struct swz_profile *profile, uint32_t thread,
+			     const struct edges *edges, size_t *capacity)
+{
+	size_t i;
+
+	for (i = 0; i < edges->count; i++) {
+		const struct edge *edge = &edges->items[i];
+
+		if (!edge->first_ticks)
+			continue;
+		swz_grow(&profile->first_calls, capacity,
+			 profile->first_call_count,
+			 sizeof(*profile->first_calls));
+		profile->first_calls[profile->first_call_count++] =
+			(struct swz_profile_first_call){
+				.function = edge->function,
+				.thread = thread,
+				.call_site = edge->call_site,
+				.ticks = edge->first_ticks};
+	}
+}
+
+static int compare_first_calls(const void *left, const void *right)
+{
+	const struct swz_profile_first_call *a = left, *b = right;
+
+	if (a->ticks != b->ticks)
+		return a->ticks < b->ticks ? -1 : 1;
+	return a->function < b->function ? -1 : a->function > b->function;
 }
 
 static struct swz_node *append(struct swz_profile *profile, size_t *capacity,
@@ -372,7 +414,7 @@ void swz_counts_index(struct swz_scan *scan)
 {
 	struct swz_profile *profile = scan->profile;
 	struct edges edges = {0};
-	size_t capacity = 0, at = 0, next, i;
+	size_t capacity = 0, first_room = 0, at = 0, next, i;
 
 	profile->made_unit = profile->size / SWZ_UNIT_BYTES + 1;
 	if (scan->count_chunk_count > 1)
@@ -388,13 +430,17 @@ void swz_counts_index(struct swz_scan *scan)
 		     next++)
 			collect(profile, &scan->count_chunks[next], &edges);
 		add_up(&edges);
-		if (thread != SWZ_INDEX_NONE)
+		if (thread != SWZ_INDEX_NONE) {
 			make_nodes(scan, &profile->threads[thread], &edges,
 				   &capacity);
-		else
+			note_first_calls(profile, thread, &edges, &first_room);
+		} else
 			for (i = 0; i < edges.count; i++)
 				profile->damage.stray_nodes++;
 	}
+	if (profile->first_call_count > 1)
+		qsort(profile->first_calls, profile->first_call_count,
+		      sizeof(*profile->first_calls), compare_first_calls);
 	free(edges.items);
 	free(scan->count_chunks);
 }

@@ -11,6 +11,7 @@
 #include "profile/formats/common/writers.h"
 #include "profile/formats/tables/assembly.h"
 #include "profile/formats/tables/by.h"
+#include "profile/formats/tables/coverage.h"
 #include "profile/formats/tables/raw.h"
 
 static void write_callgrind(struct swz_writer *writer,
@@ -284,6 +285,48 @@ static const struct swz_format formats[] = {
 		.takes = SWZ_FOR_TERMINALS,
 		.of_code = true,
 		.events = swz_write_assembly,
+	},
+	{
+		.name = "cover",
+		.description =
+			"how many functions of each module and file ran, "
+			"and how many did not",
+		.takes = SWZ_FILTERS_ROWS,
+		.needs = SWZ_NEEDS_LINES,
+		.functions = swz_write_cover,
+	},
+	{
+		.name = "never",
+		.description =
+			"the functions that never ran, the largest first",
+		.takes = SWZ_TAKES_ROWS | SWZ_FILTERS_ROWS,
+		.needs = SWZ_NEEDS_LINES,
+		.functions = swz_write_never,
+	},
+	{
+		.name = "lcov",
+		.description =
+			"coverage of functions as genhtml and CI services "
+			"read it (.info)",
+		.takes = SWZ_FILTERS_ROWS,
+		.needs = SWZ_NEEDS_LINES,
+		.functions = swz_write_lcov,
+	},
+	{
+		.name = "order",
+		.description =
+			"symbols in the order of first calls (-m cover), "
+			"for lld",
+		.takes = SWZ_FILTERS_ROWS,
+		.functions = swz_write_order,
+		.of_symbols = true,
+	},
+	{
+		.name = "sections",
+		.description = "the same as names of sections, for gold",
+		.takes = SWZ_FILTERS_ROWS,
+		.functions = swz_write_sections,
+		.of_symbols = true,
 	},
 	{
 		.name = "archive",

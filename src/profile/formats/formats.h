@@ -7,6 +7,7 @@
 #include "profile/formats/page/calls_page.h"
 
 struct swz_by_section; /* by.h */
+struct swz_coverage;   /* coverage.h */
 
 /* How a format uses options; without the bit the option is wrong usage. */
 enum swz_format_takes {
@@ -79,6 +80,9 @@ struct swz_format {
 	/* With --file-per-invocation; NULL: there is none. */
 	struct swz_invocations (*invocations)(const char *directory,
 					      struct swz_trace *trace);
+	/* ... or: which functions ran, of all profiles ... */
+	void (*functions)(FILE *stream, const struct swz_coverage *coverage);
+	bool of_symbols; /* their names are those of the symbols */
 	/* ... or: one profile as it is ... */
 	void (*profile)(FILE *stream, struct swz_profile *profile);
 	/* ... or: one file, which may be anything; see swz_write_raw(). */

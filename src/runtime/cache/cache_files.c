@@ -454,7 +454,7 @@ static uint64_t hash_string(uint64_t seed, const char *string)
 static uint64_t hash_of_options(const struct swz_module *m)
 {
 	uint64_t numbers[] = {swz_config.min_size, swz_config.test_tactic,
-			      swz_config.sampled,
+			      swz_config.sampled, swz_config.first_calls,
 			      (uint64_t)m->flows_only << swz_config.flows
 						      << 2 * swz_config.prints};
 

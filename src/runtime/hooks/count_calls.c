@@ -13,6 +13,7 @@
 #include "runtime/record/counts.h"
 #include "runtime/record/file_mapping.h"
 #include "runtime/record/thread.h"
+#include "runtime/support/config.h"
 #include "thunks/trampoline.h"
 
 /* Call sites that lie in no file, for each thread: more are taken for one,
@@ -61,6 +62,11 @@ static void count(struct swz_thread *thread, uint32_t id, uint64_t call_site)
 	}
 	if (!slot) {
 		swz_lose_call();
+		return;
+	}
+	if (swz_config.first_calls) { /* when: see SWZ_FILE_COVER */
+		if (!slot->calls)
+			slot->calls = swz_ticks();
 		return;
 	}
 	__asm__ volatile("incq %0" : "+m"(slot->calls));

@@ -63,7 +63,7 @@ const struct swz_hooks *swz_hooks_choose(void)
 {
 #define ARENA \
 	{swz_arena_start, swz_arena_end}, swz_hook_enter_captured, \
-		swz_past_hook, {0, 0}, false, 0
+		swz_past_hook, {0, 0}, false, false, 0
 	static struct swz_hooks counted = {swz_hook_enter_counted,
 					   swz_hook_enter_counted, ARENA};
 	static const struct swz_hooks exact[] = {
@@ -84,6 +84,7 @@ const struct swz_hooks *swz_hooks_choose(void)
 #undef ARENA
 	if (swz_config.count) {
 		counted.counts = true;
+		counted.first_only = swz_config.first_calls;
 		counted.access = (struct swz_count_access){
 			(int32_t)swz_thread_offset_of(&swz_count_place.base),
 			(int32_t)swz_thread_offset_of(&swz_count_place.mask)};

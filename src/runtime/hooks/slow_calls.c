@@ -178,7 +178,8 @@ static enum swz_status copy_description(struct swz_file_header *to)
 	to->flags = SWZ_FILE_FORKED |
 		    (swz_file->flags &
 		     (SWZ_FILE_FLOWS | SWZ_FILE_FILTERED | SWZ_FILE_SAMPLED |
-		      SWZ_FILE_TRACED | SWZ_FILE_RING | SWZ_FILE_COUNTS));
+		      SWZ_FILE_TRACED | SWZ_FILE_RING | SWZ_FILE_COUNTS |
+		      SWZ_FILE_COVER));
 	to->clock[0] = swz_file->clock[0];
 	to->clock[1] = swz_file->clock[1];
 	to->epoch_ticks = swz_file->epoch_ticks;

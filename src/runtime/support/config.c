@@ -516,11 +516,14 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	read_of_tests(c);
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0 &&
-	    strcmp(mode, "trace") != 0 && strcmp(mode, "count") != 0)
-		return "SWIZZLE_MODE: not 'profile', 'trace' or 'count' "
+	    strcmp(mode, "trace") != 0 && strcmp(mode, "count") != 0 &&
+	    strcmp(mode, "cover") != 0)
+		return "SWIZZLE_MODE: not 'profile', 'trace', 'count' or "
+		       "'cover' "
 		       "(swizzle-run has more modes)";
 	c->trace = mode && *mode == 't';
 	c->count = mode && *mode == 'c';
+	c->first_calls = c->count && mode[2] == 'v';
 	timing = text("SWIZZLE_TIMING");
 	if (timing && strcmp(timing, "exact") != 0 &&
 	    strcmp(timing, "sampled") != 0)

@@ -57,6 +57,8 @@ struct swz_config {
 	uint64_t max_memory;    /* bytes */
 	bool sampled;           /* --timing sampled */
 	bool count;             /* -m count: calls alone, without times */
+	bool first_calls;       /* -m cover: of these, each function's first;
+				 * `count` is set, too */
 	bool trace;             /* -m trace, and what goes with it: */
 	bool ring;              /* keep the newest events */
 	bool switches;          /* record context switches */

@@ -109,6 +109,8 @@ static unsigned int takes_of(const struct swz_format *format,
 
 	if (format->section)
 		with |= GIVEN_SEPARATE_THREADS | GIVEN_NO_COMPENSATE;
+	if (format->functions)
+		with |= GIVEN_DEMANGLE | GIVEN_DEBUG_DIR | GIVEN_SYMFS;
 	if (format->section || format->events)
 		with |= GIVEN_TID | GIVEN_RANGE | GIVEN_THREAD_PARTS |
 			GIVEN_DEMANGLE | GIVEN_DEBUG_DIR | GIVEN_SYMFS;
@@ -482,7 +484,7 @@ static void dump_check_options(struct swz_dump_options *options)
 	check_gates(options);
 	if (format->file && options->process_count)
 		not_taken(options, "--process");
-	if (!format->section && !format->events &&
+	if (!format->section && !format->events && !format->functions &&
 	    !swz_view_is_whole(&options->view))
 		not_taken(options, "-F, -N, -H, -C and --script");
 	if (takes(options) & SWZ_FILTERS_ROWS) {
@@ -744,6 +746,17 @@ static void take_option(void *context, const struct swz_option *option,
 	case OPTION_CONFIG:
 		options->config_path = not_empty(as, value, "file name");
 		break;
+	case OPTION_NEVER:
+		options->format = swz_format_find("never");
+		break;
+	case OPTION_RAN:
+		once(as, options->ran.count != 0, value);
+		add_pattern(&options->ran, as, value);
+		break;
+	case OPTION_TESTS_OF:
+		once(as, options->tests_of.count != 0, value);
+		add_pattern(&options->tests_of, as, value);
+		break;
 	case OPTION_NO_TIMES:
 		options->own_times = true;
 		break;
@@ -888,6 +901,20 @@ static const struct swz_format *default_format(
 	return swz_format_find("text");
 }
 
+/* --ran, --tests-of: what is printed is no format. */
+static void check_question(struct swz_dump_options *options)
+{
+	const char *option = options->ran.count ? "--ran" : "--tests-of";
+
+	if (options->format || options->output || options->old ||
+	    options->merge_into || options->times || options->since ||
+	    (options->ran.count && options->tests_of.count))
+		swz_dump_bad_usage("%s has no use for options that choose a "
+				   "format, a file or other profiles",
+				   option);
+	options->format = swz_format_find("cover");
+}
+
 /* (What it leaves out is no reason to refuse a format that leaves nothing
  * out.) */
 static void read_config(struct swz_dump_options *options)
@@ -960,6 +987,8 @@ void swz_dump_parse_options(struct swz_dump_options *options, char **argv)
 		dump_check_merge(options);
 	if (options->push)
 		dump_choose_pushed(options);
+	if (options->ran.count || options->tests_of.count)
+		check_question(options);
 	if (!options->format && options->open)
 		options->format = swz_format_find("html");
 	if (!options->format)
@@ -977,6 +1006,8 @@ void swz_dump_free_options(struct swz_dump_options *options)
 	free(options->old);
 	free(options->processes);
 	swz_patterns_free(&options->table.filters);
+	swz_patterns_free(&options->ran);
+	swz_patterns_free(&options->tests_of);
 	if (options->view.rules)
 		swz_rules_free(options->view.rules);
 	free(options->view.rules);

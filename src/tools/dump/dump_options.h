@@ -89,7 +89,9 @@ struct swz_dump_options {
 	struct swz_thread_choice threads;
 	enum swz_demangle demangle;
 	struct swz_table_options table;
-	char *callers; /* of the profiles: selection.h */
+	struct swz_patterns ran;      /* --ran */
+	struct swz_patterns tests_of; /* --tests-of */
+	char *callers;                /* of the profiles: selection.h */
 	struct swz_view view;
 	struct swz_config_file config; /* --config; the view refers to it */
 	const char *config_path;       /* NULL: the usual ones */

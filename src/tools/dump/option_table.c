@@ -360,6 +360,19 @@ const struct swz_option swz_dump_option_list[] = {
 	 .id = OPTION_MERGE_INTO,
 	 .help = "add the profiles to FILE|, which becomes the sum of all "
 		 "that were ever added; each is added once"},
+	{.name = "never",
+	 .id = OPTION_NEVER,
+	 .help = "the functions that never ran, the largest first (-f never)"},
+	{.name = "ran",
+	 .value = "FUNCTION",
+	 .id = OPTION_RAN,
+	 .help = "whether the functions that match ran|: status 0 if one did, "
+		 "1 if none did, 2 if that is not known"},
+	{.name = "tests-of",
+	 .value = "FUNCTION",
+	 .id = OPTION_TESTS_OF,
+	 .help = "the tests in whose profiles the function ran|, by their "
+		 "label (swizzle-run --label test=NAME)"},
 	{.name = "thread-parts",
 	 .id = OPTION_THREAD_PARTS,
 	 .group = GIVEN_THREAD_PARTS,

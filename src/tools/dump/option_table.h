@@ -51,7 +51,10 @@ enum long_option {
 	OPTION_RING_CLOCK,
 	OPTION_RING_PATHS,
 	OPTION_SYNTAX,
-	OPTION_APART
+	OPTION_APART,
+	OPTION_NEVER,
+	OPTION_RAN,
+	OPTION_TESTS_OF
 };
 
 /* Options besides those of enum swz_format_takes that not all formats take. */

@@ -792,6 +792,11 @@ int swz_dump_reports(struct swz_dump_input *input,
 	for (i = 0; i < input->count; i++)
 		swz_catalog_bind(&input->bindings[i], &catalog,
 				 input->profiles[i]);
+	if (options->format->functions) {
+		status = swz_dump_coverage(input, &catalog, options);
+		swz_catalog_free(&catalog);
+		return status;
+	}
 	if (!swz_view_is_whole(&options->view) ||
 	    dump_writes_events(input, options) || writes_threads(options))
 		swz_dump_name_all(input, options);

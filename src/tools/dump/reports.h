@@ -13,6 +13,13 @@
 int swz_dump_reports(struct swz_dump_input *input,
 		     const struct swz_dump_options *options);
 
+/* --- which functions ran -------------------------------------------------- */
+
+/* Formats that say which functions ran, --ran and --tests-of. The catalog has
+ * the bindings of the input. Returns an exit status. */
+int swz_dump_coverage(struct swz_dump_input *input, struct swz_catalog *catalog,
+		      const struct swz_dump_options *options);
+
 /* --- compare -------------------------------------------------------------- */
 
 /* Comparisons. */

@@ -103,7 +103,8 @@ struct swz_catalog_options swz_dump_catalog_options(
 			 swz_rules_need_files(&options->config) ||
 			 options->annotate || options->by == SWZ_BY_FILE ||
 			 options->by == SWZ_BY_LINE,
-		.demangle = options->demangle,
+		.demangle = options->format->of_symbols ? SWZ_DEMANGLE_NO
+							: options->demangle,
 		.quiet = options->quiet,
 		.files = &options->files,
 	};

@@ -890,6 +890,7 @@ static void put_process(struct base *base, const struct swz_section *section)
 	swz_statement_text(row, profile->name);
 	swz_statement_word(row, header->flags & SWZ_FILE_SAMPLES  ? "sample"
 				: header->flags & SWZ_FILE_TRACED ? "trace"
+				: header->flags & SWZ_FILE_COVER  ? "cover"
 				: header->flags & SWZ_FILE_COUNTS ? "count"
 								  : "profile");
 	swz_statement_count(row, header->start_realtime_ns);

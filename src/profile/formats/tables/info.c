@@ -518,6 +518,7 @@ static void put_flags(FILE *stream, uint32_t flags)
 		{SWZ_FILE_RING, "ring"},       {SWZ_FILE_SAMPLES, "samples"},
 		{SWZ_FILE_MERGED, "merged"},   {SWZ_FILE_FLOWS, "flows"},
 		{SWZ_FILE_SHORT, "short"},     {SWZ_FILE_COUNTS, "counts"},
+		{SWZ_FILE_COVER, "cover"},     {SWZ_FILE_LISTED, "listed"},
 	};
 	bool any = false;
 	size_t i;

@@ -39,6 +39,7 @@ struct swz_raw_dump {
 	uint64_t end;  /* of what is said to be used, if that is credible */
 	size_t rows;
 	uint64_t problems;
+	bool covers; /* SWZ_FILE_COVER */
 	uint64_t at; /* of the window */
 	size_t filled;
 	uint8_t window[SWZ_RAW_WINDOW_BYTES];
@@ -106,6 +107,7 @@ static void raw_put_header(struct swz_raw_dump *dump)
 	if (h.byte_order != SWZ_FILE_BYTE_ORDER)
 		raw_problem(dump, "not this machine's");
 	put_number(stream, "flags", h.flags);
+	dump->covers = h.flags & SWZ_FILE_COVER;
 	put_number(stream, "used_bytes", h.used_bytes);
 	if (h.used_bytes < SWZ_HEADER_BYTES)
 		raw_problem(dump, "less than the header");
@@ -523,8 +525,9 @@ static void put_counts(struct swz_raw_dump *dump, uint64_t at, uint64_t bytes,
 		}
 		fprintf(dump->stream,
 			"  site 0x%-12" PRIx64 " function %-8" PRIu32
-			" calls %" PRIu64 "\n",
+			" %s %" PRIu64 "\n",
 			slots[in].key - ids[in] * SWZ_COUNT_FACTOR, ids[in] - 1,
+			dump->covers ? "first call at" : "calls",
 			slots[in].calls);
 	}
 	if (unused)
