@@ -355,6 +355,30 @@ END
 assert_matches err 'counts without times: .* has no times for --thread-parts'
 assert_matches out '^1,,,.*,uneven,'
 
+it 'all formats have the same sums'
+"$RUN" -q -m both --engine perf -o summed.both /usr/bin/python3 -c 'print(sum(i * i for i in range(500000)))' >/dev/null
+"$DUMP" -q -n 0 -f csv -o sums.csv summed.both
+"$DUMP" -q -n 0 -f text -o sums.text summed.both
+for format in json callgrind sqlite; do
+	"$DUMP" -q -f $format -o sums.$format summed.both
+	assert_eq 0 $? "status of $format"
+done
+python3 - <<'END' || fail 'the sums differ'
+import csv, json, sqlite3
+rows = list(csv.DictReader(open("sums.csv")))
+sums = [(sum(int(r["self_ns"] or 0) for r in rows), sum(int(r["calls"] or 0) for r in rows))]
+of = json.load(open("sums.json"))["parts"][0]["functions"]
+sums.append((sum(f["self_ns"] or 0 for f in of), sum(f["calls"] or 0 for f in of)))
+lines = [l.split() for l in open("sums.text", errors="replace") if l[0] != "#"][1:]
+sums.append((sum(int(l[1]) for l in lines if l[1].isdigit()), sum(int(l[0]) for l in lines if l[0].isdigit())))
+lines = open("sums.callgrind", errors="replace").readlines()
+sums.append((int(next(l.split()[1] for l in lines if l.startswith("summary:"))),
+             sum(int(l[6:].split()[0]) for l in lines if l.startswith("calls="))))
+sums.append(sqlite3.connect("sums.sqlite").execute("SELECT sum(self_ns), sum(calls) FROM functions").fetchone())
+print(sums)
+assert len(set(sums)) == 1 and sums[0][0] > 10000000 and sums[0][1] > 1000000, sums
+END
+
 it 'little address space, a full disk'
 (
 	ulimit -v 200000

@@ -993,7 +993,10 @@ void swz_sqlite_section(struct swz_writer *writer,
 
 		for (i = 0; i < section->profile_count; i++)
 			process_of(base, section, i);
-		for (i = 0; i < report->function_capacity; i++)
+		/* (the totals have room for those that are there) */
+		for (i = 0; i < report->function_capacity &&
+			    i < base->totals.function_capacity;
+		     i++)
 			base->totals.functions[i].uncounted =
 				report->functions[i].uncounted;
 	}
