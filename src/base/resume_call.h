@@ -1,7 +1,8 @@
 #ifndef SWZ_BASE_RESUME_CALL_H
 #define SWZ_BASE_RESUME_CALL_H
 
-/* clang-format off: the assembler reads this, too */
+/* The assembler reads this, too. */
+/* clang-format off */
 
 /* Gives back the rest of a system call that a stop has cut short
  * (src/control/resume_call.c, which writes the frame). A macro, as it stands

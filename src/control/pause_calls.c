@@ -14,8 +14,9 @@
 #include "watch/engine.h"
 #include "watch/proc_task.h"
 
-#define ALONE_NS 20000000u /* as long as the engine waits for a round's stops \
-			    */
+#define ALONE_NS \
+	20000000u /* as long as the engine waits for a round's stops \
+		   */
 
 /* Processes whose calls were cut short. An exec leaves no gap of ours: so it is
  * looked whether the code is there. */

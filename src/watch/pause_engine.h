@@ -9,9 +9,9 @@
 #include "watch/engine.h"
 #include "watch/unwind/unwinder.h"
 
-/* Reads bytes that the copy of thread TID's stack does not have from the process
- * PID, which runs: frames that lie far up seldom change, unless the thread has
- * ended. Good until the next call. */
+/* Reads bytes that the copy of thread TID's stack does not have from the
+ * process PID, which runs: frames that lie far up seldom change, unless the
+ * thread has ended. Good until the next call. */
 void swz_stack_read_on(int32_t pid, int32_t tid, struct swz_stack *stack);
 
 /* Takes a sample of each thread that waits, without a stop. Returns when to do

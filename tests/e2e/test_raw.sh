@@ -100,7 +100,7 @@ assert_refused_partly() { # TEXT
 }
 assert_refused_partly 'No such file'
 capture "$DUMP" -f raw missing letter
-assert_status 0
+assert_status 1
 assert_contains err 'No such file'
 assert_eq 'file: letter' "$(head -n 1 out)"
 echo old >kept
