@@ -180,7 +180,7 @@ __attribute__((destructor)) static void end(void)
 	if (!swz_recording || is_complete_elsewhere())
 		return;
 	if (thread && thread->cold)
-		swz_thread_note_name(thread);
+		swz_thread_note_name(thread->record);
 	if (swz_title_is_new())
 		swz_title_note();
 	swz_thread_note_ended();

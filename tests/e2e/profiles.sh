@@ -7,7 +7,7 @@ need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
 
 # The names are the first words of the list; those that show events are for
 # traces only, samples one by one for samples, and code for what has a file.
-FORMATS=$("$DUMP" -f help | awk "!/ a trace's events|^(samples|asm|order|sections) /"' { print $1 }')
+FORMATS=$("$DUMP" -f help | awk "!/ a trace's events|^(samples|asm|cover|never|lcov|order|sections) /"' { print $1 }')
 
 need_targets() { # NAME...: skips the test where `make tests` was not run
 	local name

@@ -197,7 +197,7 @@ if have 'kcachegrind' kcachegrind Xvfb xdotool dbus-run-session; then
 		echo "not tested: $(cat err)"
 	else
 		assert_status 0
-		assert_eq 'window	callgrind.out.threads [/usr/bin/python3 -I -S threads.py]' \
+		assert_eq "window	callgrind.out.threads [$PYTHON -I -S threads.py]" \
 			"$(grep '^window' shown)" 'the only window'
 		assert_eq "$total" \
 			"$(sed -n 's/^status.* Cost: //p' shown | tr -cd 0-9)" total

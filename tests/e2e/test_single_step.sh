@@ -6,6 +6,12 @@
 . "$TOP/tests/e2e/profiles.sh"
 need_targets stepper step
 
+usual_mode() {
+	unset SWIZZLE_TIMING SWIZZLE_FOLLOW
+	export SWIZZLE_MODE=$USUAL_MODE
+}
+USUAL_MODE=$SWIZZLE_MODE
+
 # The program's own run is stepped through too: what is counted as "handled" is
 # one for each instruction, so there are many more with the hooks than without.
 step() { # HOW STACK WORK [STRIDE]
@@ -58,7 +64,7 @@ for mode in '' 'MODE=trace' 'TIMING=sampled'; do
 	assert_complete profile
 	assert_calls profile in_handler "$handled" leaf "$handled" \
 		pit "$pits" bottom $((2 + handled))
-	[ -z "$mode" ] || unset "SWIZZLE_${mode%=*}"
+	usual_mode
 done
 it 'the same where a thunk has followed until then'
 step single own pits 3
@@ -99,7 +105,7 @@ for mode in '' 'MODE=trace' 'TIMING=sampled'; do
 	assert_eq "$(row table calls on_signal)" "$(row table calls in_handler)"
 	assert_le "$(row table calls in_handler)" $((handled / 2)) in_handler
 	unset SWIZZLE_FILTER
-	[ -z "$mode" ] || unset "SWIZZLE_${mode%=*}"
+	usual_mode
 done
 
 it 'the same with the hooks of a trace: each call has its events, nested'
@@ -137,7 +143,7 @@ step jump own warm 61
 assert_readable profile
 assert_calls profile main 1 in_handler "$handled"
 "$DUMP" -f chrome -o chrome profile || fail 'chrome'
-unset SWIZZLE_MODE
+usual_mode
 
 # The handler is one more that is called in that context, just when these have to
 # go elsewhere.
@@ -151,7 +157,7 @@ assert_calls profile in_handler "$handled" on_signal "$handled" \
 # The child has a profile of its own, made when its handler returns, and goes on in
 # the hook that the parent's has begun.
 it 'a child that the handler has forked returns from it, too'
-for mode in '' TIMING=sampled MODE=trace FOLLOW=0; do
+for mode in '' TIMING=sampled MODE=trace MODE=count FOLLOW=0; do
 	[ -z "$mode" ] || export "SWIZZLE_$mode"
 	for how in 'own warm' 'alt siblings' 'own chain' 'alt leap'; do
 		# shellcheck disable=SC2086
@@ -164,7 +170,7 @@ for mode in '' TIMING=sampled MODE=trace FOLLOW=0; do
 		fi
 		rm -f profile.*
 	done
-	[ -z "$mode" ] || unset "SWIZZLE_${mode%=*}"
+	usual_mode
 done
 
 # A handler that leaves a hook half done: every call that was made undisturbed

@@ -86,12 +86,12 @@ if have '(nor looks for any)' strace; then
 fi
 
 it 'each choice of hooks has its own'
-for options in '' --timing=sampled --mode=trace '-F main'; do
+for options in '-m profile' '-m count' --timing=sampled --mode=trace '-F main'; do
 	# shellcheck disable=SC2086
 	SWIZZLE_TIMING='' SWIZZLE_MODE='' \
 		"$RUN" -o profile $options "$shape" >out 2>err
 done
-assert_eq 4 "$(facts | wc -l)" files
+assert_eq 5 "$(facts | wc -l)" files
 assert_used 'after these'
 
 it 'costs are as old as they may be'

@@ -57,7 +57,7 @@ it 'the library says it, and the program runs unprofiled'
 said=0
 while read -r variable; do
 	case ${variable#SWIZZLE_} in
-	OUTPUT | CONFIG | ARGS | CALLER | WALL | RATE | ENGINE | EVENT | STACK_BYTES | PID | FOR | \
+	OUTPUT | CONFIG | ARGS | CALLER | LABEL | WALL | RATE | ENGINE | EVENT | STACK_BYTES | PID | FOR | \
 		REPORT)
 		continue # not the library's
 		;;

@@ -540,21 +540,27 @@ static void tell_pattern(const char *option, const struct swz_pattern *p,
 static void tell_modules(const struct swz_modules *modules)
 {
 	struct swz_line line;
+	unsigned told = 0;
 
 	if (swz_config.quiet)
 		return;
 	swz_line_start(&line);
 	swz_line_string(&line, "swizzle: -M: there are: ");
-	for (unsigned i = 0; i < modules->count && i < MOST_MODULES; i++) {
-		const char *name = modules->of[i].path;
+	for (unsigned i = 0; i < modules->count && told < MOST_MODULES; i++) {
+		const struct swz_module *m = &modules->of[i];
+		const char *name = m->path;
+
+		if (*name != '/' ||
+		    (uintptr_t)&swz_config - m->start < m->end - m->start)
+			continue; /* the kernel's, and we */
 
 		for (const char *s = name; *s; s++)
 			if (*s == '/' && s[1])
 				name = s + 1;
-		swz_line_string(&line, i ? ", " : "");
+		swz_line_string(&line, told++ ? ", " : "");
 		swz_line_string(&line, name);
 	}
-	if (modules->count > MOST_MODULES)
+	if (told == MOST_MODULES)
 		swz_line_string(&line, ", ...");
 	swz_line_write(&line);
 }

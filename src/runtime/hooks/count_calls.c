@@ -24,17 +24,26 @@
  * is entered by jumps only. */
 #define USER_BITS 47
 
+#define read_once(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
+
+/* A handler may interrupt this, fork, and return here in the child, whose
+ * thread has no state any more (thread.h). The call is its parent's. So what
+ * the state leads to is read once, and may be missing. */
+
 /* The thread's name, and how long it has run, are looked at with each of the
  * first edges, and then now and then. */
-static void note_thread(struct swz_thread *thread)
+static void note_thread(const struct swz_thread *thread,
+			struct swz_thread_cold *cold)
 {
-	uint32_t made = thread->cold->nodes_made++;
+	struct swz_thread_record *record = read_once(thread->record);
+	uint32_t made = cold->nodes_made++;
 
+	if (!record)
+		return;
 	if (made < 16 || made % 256 == 0)
-		swz_thread_note_name(thread);
-	thread->record->last_ticks = swz_ticks();
-	swz_processor_time_note_sometimes(thread->record,
-					  thread->record->last_ticks);
+		swz_thread_note_name(record);
+	record->last_ticks = swz_ticks();
+	swz_processor_time_note_sometimes(record, record->last_ticks);
 }
 
 static bool is_strange(struct swz_thread_cold *cold, uint64_t call_site)
@@ -45,18 +54,19 @@ static bool is_strange(struct swz_thread_cold *cold, uint64_t call_site)
 	       cold->counts_strange++ >= MOST_STRANGE;
 }
 
-static void count(struct swz_thread *thread, uint32_t id, uint64_t call_site)
+static void count(struct swz_thread *thread, struct swz_thread_cold *cold,
+		  uint32_t id, uint64_t call_site)
 {
 	uint64_t unknown = swz_count_factor_of(id), key = call_site + unknown;
 	struct swz_count_slot *slot = swz_counts_find(key);
 
 	if (!slot) {
-		note_thread(thread);
-		if (is_strange(thread->cold, call_site))
+		note_thread(thread, cold);
+		if (is_strange(cold, call_site))
 			key = unknown;
 		slot = swz_counts_find(key);
 		if (!slot)
-			slot = swz_counts_make(thread, key, id);
+			slot = swz_counts_make(thread, cold, key, id);
 		if (!slot && key != unknown)
 			slot = swz_counts_find(unknown);
 	}
@@ -70,13 +80,15 @@ static void count(struct swz_thread *thread, uint32_t id, uint64_t call_site)
 		return;
 	}
 	__asm__ volatile("incq %0" : "+m"(slot->calls));
-	swz_counts_spread(thread, slot);
+	swz_counts_spread(thread, cold, slot);
 }
 
 void swz_count_call(struct swz_thread *thread, uint32_t id, uint64_t call_site)
 {
-	if (thread->cold && !thread->cold->pauses)
-		count(thread, id, call_site);
+	struct swz_thread_cold *cold = read_once(thread->cold);
+
+	if (cold && !cold->pauses)
+		count(thread, cold, id, call_site);
 }
 
 /* The factor of functions that are led past their counters at present. */
@@ -93,6 +105,7 @@ const uint8_t *swz_count_enter(const uint8_t *head_end, const uint64_t *slot)
 	const uint8_t *entry = head_end + SWZ_COUNT_HEAD - SWZ_TRAMPOLINE_BODY;
 	uint32_t id = ((const uint32_t *)(const void *)head_end)[-1];
 	uint64_t *factor = swz_count_factor(entry);
+	struct swz_thread_cold *cold;
 	struct swz_thread *thread;
 
 	if (!swz_recording) {
@@ -103,9 +116,10 @@ const uint8_t *swz_count_enter(const uint8_t *head_end, const uint64_t *slot)
 	if (swz_request_is_paused() || (!*factor && is_past(entry, factor)))
 		return swz_count_copies(entry);
 	thread = swz_this_thread(NULL, slot);
-	if (thread && !thread->cold->pauses) {
+	cold = thread ? read_once(thread->cold) : NULL;
+	if (cold && !cold->pauses) {
 		*factor = swz_count_factor_of(id);
-		count(thread, id, *slot);
+		count(thread, cold, id, *slot);
 	} else if (!thread && swz_recording) {
 		swz_lose_call();
 	}

@@ -778,7 +778,7 @@ static void note_name(struct swz_thread *thread)
 	if (made >= NAME_EACH &&
 	    made % (made < NAME_OFTEN ? NAME_EACH : NAME_OFTEN) != 0)
 		return;
-	swz_thread_note_name(thread);
+	swz_thread_note_name(thread->record);
 	if (swz_title_is_new())
 		slowly(note_title, &call);
 }

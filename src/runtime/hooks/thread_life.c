@@ -278,9 +278,9 @@ static struct swz_thread_cold *take_state(void)
 
 /* ------------------------------------------------------------ records */
 
-void swz_thread_note_name(struct swz_thread *thread)
+void swz_thread_note_name(struct swz_thread_record *record)
 {
-	SWZ_SYSCALL(SYS_prctl, PR_GET_NAME, thread->record->name);
+	SWZ_SYSCALL(SYS_prctl, PR_GET_NAME, record->name);
 }
 
 static enum swz_status begin_record(struct swz_thread *thread)
@@ -297,7 +297,7 @@ static enum swz_status begin_record(struct swz_thread *thread)
 	thread->record->start_ticks = swz_ticks();
 	thread->record->last_ticks = thread->record->start_ticks;
 	swz_processor_time_begin(thread->record);
-	swz_thread_note_name(thread);
+	swz_thread_note_name(thread->record);
 	if (swz_context_begin(thread) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	swz_chunk_publish(chunk);

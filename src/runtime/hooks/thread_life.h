@@ -24,7 +24,7 @@ void swz_thread_note_ended(void);
 void swz_thread_give_back_own(void);
 
 /* Puts the thread's current name into its record. */
-void swz_thread_note_name(struct swz_thread *thread);
+void swz_thread_note_name(struct swz_thread_record *record);
 
 /* Who makes the new profile of a forked child: one thread, mostly the one that
  * forked, but it may start others first. */

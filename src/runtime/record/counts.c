@@ -125,16 +125,19 @@ static bool is_crowded(const struct swz_thread_cold *cold)
 static void grow(void *argument)
 {
 	struct swz_thread *thread = argument;
-	uint32_t slots = thread->cold->counts->count - PROBES;
+	uint32_t slots;
 
+	if (!thread->cold) /* a handler has forked, and we are in the child */
+		return;
+	slots = thread->cold->counts->count - PROBES;
 	if (!make_table(thread, slots * (slots < SMALL_SLOTS ? 4 : 2)))
 		thread->cold->no_room = true;
 }
 
-struct swz_count_slot *swz_counts_make(struct swz_thread *thread, uint64_t key,
-				       uint32_t id)
+struct swz_count_slot *swz_counts_make(struct swz_thread *thread,
+				       struct swz_thread_cold *cold,
+				       uint64_t key, uint32_t id)
 {
-	struct swz_thread_cold *cold = thread->cold;
 	struct swz_count_slot *slot = NULL;
 
 	if (!is_crowded(cold) || cold->no_room)
@@ -164,10 +167,9 @@ static bool has_much_room(const struct swz_thread_cold *cold)
 }
 
 void swz_counts_spread(struct swz_thread *thread,
+		       const struct swz_thread_cold *cold,
 		       const struct swz_count_slot *slot)
 {
-	const struct swz_thread_cold *cold = thread->cold;
-
 	if (slot->calls % HOT_CALLS == 0 &&
 	    slot >= first_place(slot->key) + 2 && !cold->no_room &&
 	    !has_much_room(cold))

@@ -21,12 +21,15 @@ uint64_t swz_count_factor_of(uint32_t id);
 struct swz_count_slot *swz_counts_find(uint64_t key);
 
 /* Makes it, with no calls, and a larger table if need be. NULL: there is no
- * room. Async-signal-safe, as is the rest. */
-struct swz_count_slot *swz_counts_make(struct swz_thread *thread, uint64_t key,
-				       uint32_t id);
+ * room. COLD is the thread's, which has none any more where a handler has
+ * forked meanwhile. Async-signal-safe, as is the rest. */
+struct swz_count_slot *swz_counts_make(struct swz_thread *thread,
+				       struct swz_thread_cold *cold,
+				       uint64_t key, uint32_t id);
 
 /* A call was counted there that the hooks' code has not found. */
 void swz_counts_spread(struct swz_thread *thread,
+		       const struct swz_thread_cold *cold,
 		       const struct swz_count_slot *slot);
 
 /* From now on nothing is found in the table; until swz_counts_resume(). False
