@@ -53,14 +53,16 @@ static bool is_mapped(const struct swz_image *image, int fd)
 	return found;
 }
 
-/* It names its process, which may have run another program before this one. The
- * profile of that is not in its memory any more, and is older, which is not
- * exact: the pause engine sees late that another program is run. */
+/* It names its process, which may have run another program before this one, or
+ * does so by now. The profile of that is not in its memory any more, or not
+ * yet. By time it cannot be told for sure: a shell lives for a millisecond
+ * until it executes the program, and the pause engine sees late that another
+ * one is run. So of those that may be it the latest is taken. *BEGAN is 0 for
+ * what is it without doubt. */
 static bool is_of(const struct swz_image *image,
-		  const struct swz_file_header *h, int fd)
+		  const struct swz_file_header *h, int fd, uint64_t *began)
 {
-	uint64_t began = h->clock[0].monotonic_ns;
-
+	*began = 0;
 	if (memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) != 0 ||
 	    h->version != SWZ_FILE_VERSION || !(h->flags & SWZ_FILE_COUNTS) ||
 	    h->pid != image->pid || h->process_start != image->process_start)
@@ -69,26 +71,53 @@ static bool is_of(const struct swz_image *image,
 		return true;
 	if (is_mapped(image, fd))
 		return true;
-	return began + CLOCKS_APART_NS >= image->start_ns &&
-	       (!image->end_ns || began <= image->end_ns + CLOCKS_APART_NS);
+	*began = h->clock[0].monotonic_ns;
+	return *began + CLOCKS_APART_NS >= image->start_ns &&
+	       (!image->end_ns || *began <= image->end_ns + CLOCKS_APART_NS);
 }
 
-static bool open_profile(struct swz_image *image, const char *path, bool *there)
+struct candidate {
+	int fd; /* -1: none so far */
+	uint64_t began;
+	bool sure;
+};
+
+static void look_at(struct candidate *best, const struct swz_image *image,
+		    const char *path, bool *there)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct swz_file_header header;
+	uint64_t began;
 
 	*there = fd >= 0;
 	if (fd < 0)
-		return false;
+		return;
 	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    !is_of(image, &header, fd)) {
+	    !is_of(image, &header, fd, &began) ||
+	    (began && began < best->began)) {
 		close(fd);
-		return false;
+		return;
 	}
-	image->counted.fd = fd;
-	image->counted.at = SWZ_HEADER_BYTES;
-	return true;
+	if (best->fd >= 0)
+		close(best->fd);
+	*best = (struct candidate){fd, began, began == 0};
+}
+
+static void take(struct swz_counted_code *c, const struct candidate *best)
+{
+	struct stat now, before;
+
+	if (c->fd >= 0 && fstat(c->fd, &before) == 0 &&
+	    fstat(best->fd, &now) == 0 && now.st_ino == before.st_ino) {
+		close(best->fd);
+		c->sure |= best->sure;
+		return;
+	}
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = best->fd;
+	c->sure = best->sure;
+	c->at = SWZ_HEADER_BYTES;
 }
 
 /* As the library names it: NAME, NAME.PID where many processes have one name,
@@ -101,21 +130,35 @@ static bool find_profile(struct swz_image *image)
 	char *base = mark ? swz_print("%.*s%d%s", (int)(mark - output), output,
 				      (int)image->pid, mark + 2)
 			  : swz_duplicate(output);
-	bool there, found = open_profile(image, base, &there);
+	struct candidate best = {.fd = -1};
+	bool there;
 
-	if (!found && !mark) {
+	look_at(&best, image, base, &there);
+	if (!best.sure && !mark) {
 		free(base);
 		base = swz_print("%s.%d", output, (int)image->pid);
-		found = open_profile(image, base, &there);
+		look_at(&best, image, base, &there);
 	}
-	for (unsigned i = 1; !found && there && i < MOST_NAMES; i++) {
+	for (unsigned i = 1; !best.sure && there && i < MOST_NAMES; i++) {
 		char *path = swz_print("%s.%u", base, i);
 
-		found = open_profile(image, path, &there);
+		look_at(&best, image, path, &there);
 		free(path);
 	}
 	free(base);
-	return found;
+	if (best.fd >= 0)
+		take(&image->counted, &best);
+	return best.fd >= 0;
+}
+
+/* One that may be another's is found again: the right one may be there now. */
+static bool has_profile(struct swz_image *image)
+{
+	const struct swz_counted_code *c = &image->counted;
+
+	if (c->fd < 0 || !c->sure)
+		(void)find_profile(image);
+	return c->fd >= 0;
 }
 
 /* -------------------------------------------------------------- regions */
@@ -273,7 +316,7 @@ static const struct swz_counted_region *find_region(struct swz_image *image,
 	now = swz_watch_now();
 	if (now - c->failed_ns < LOOK_AGAIN_NS)
 		return NULL;
-	if ((c->fd >= 0 || find_profile(image)) && read_on(c))
+	if (has_profile(image) && read_on(c))
 		region = region_at(c, pc);
 	if (!region)
 		c->failed_ns = now;

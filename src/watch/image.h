@@ -110,6 +110,7 @@ struct swz_counted_code {
 	struct swz_counted_region *regions;
 	size_t count, capacity;
 	int fd;             /* of that profile; -1: not found so far */
+	bool sure;          /* it is of this program */
 	uint64_t at;        /* it has been read up to there */
 	uint64_t failed_ns; /* when something was looked for in vain */
 	/* When counting was stopped, as far as that was asked. */

@@ -628,6 +628,24 @@ capture "$DUMP" -f text -o - chain
 assert_matches out '^# process [0-9]+: /bin/sh ./wrapper'
 capture "$DUMP" -f text -o - "chain.$program"
 assert_matches out '^# process [0-9]+: .*/joined$'
+# the code that counts is that of the program, not of the shell before it
+cat >calls.c <<'END'
+static volatile long calls;
+__attribute__((noinline)) static void call(void)
+{
+	calls += 3;
+}
+int main(void)
+{
+	for (long i = 0; i < 100000000; i++)
+		call();
+}
+END
+gcc -O1 -o calls calls.c
+capture "$RUN" -q -o executed sh -c 'exec ./calls'
+"$DUMP" -q -f csv -o - executed >out
+assert_matches out '^100000000,[1-9].*,call,calls,'
+! grep -q 'made at run time' out || fail "$(cat out)"
 # as both together, and without the child
 "$DUMP" -q -f csv -o - chain "chain.$program" >out
 "$DUMP" -q -f csv -o - chain >named
