@@ -52,7 +52,8 @@ EOF
 	# (it grows, then runs for a tenth of a second, then shrinks)
 	assert_ge "$(grep -c '^\(deep;\)\{2001\}spin' stacks)" 3
 	"$DUMP" -q -f info profile | sed -n 's/^cut stacks: \([0-9]*\) .*/\1/p' >cut.stacks
-	assert_le "$(cat cut.stacks)" 1
+	# one that grows meanwhile is cut, which takes longer where others compute, too
+	assert_le "$(cat cut.stacks)" $((2 + $(wc -l <stacks) / 10))
 
 	it "$engine: ranges of time side by side add up to the whole"
 	middle=$(awk '/;rests/ { print $1; exit }' list)
