@@ -268,7 +268,7 @@ static char *called_by_name(const struct swz_lua *lua,
 	uint64_t code = swz_script_word(caller->of, PROTO_CODE);
 	uint32_t back[MOST_BACK], at, count, to;
 
-	if (!place_of(caller, caller->pc, &at))
+	if (!place_of(caller, caller->pc, &at) || at == UINT32_MAX)
 		return NULL;
 	count = at + 1 < MOST_BACK ? at + 1 : MOST_BACK;
 	if (!read_bytes(lua, code + 4ull * (at + 1 - count), back,
