@@ -229,9 +229,12 @@ for engine in $engines; do
 	go
 	wait $pid
 	wait $sampler || fail "exit status $?: $(cat err)"
+	# (a pause is missed where the sampler has to wait for a processor)
+	least=250000000
+	[ $engine = perf ] || least=180000000
 	for name in in_child in_grandchild in_thread in_later_child; do
 		ns=$(row $name profiles)
-		assert_ge "$ns" 250000000 "$name"
+		assert_ge "$ns" $least "$name"
 		assert_le "$ns" 480000000 "$name"
 	done
 
