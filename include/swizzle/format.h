@@ -24,7 +24,7 @@
 #define SWZ_UNIT_BYTES 64u
 #define SWZ_CHUNK_MAGIC 0x4357535au
 
-/* What threads of libswizzle.so's own are called, so that their time is not the
+/* The name of libswizzle.so's own threads, so that their time is not the
  * program's. */
 #define SWZ_OWN_THREAD_NAME "swizzle"
 

@@ -76,8 +76,8 @@ static size_t count_of(char **words)
 	return count;
 }
 
-/* What the program prints is not wanted so often, and what it reads would be
- * read by the first run alone. */
+/* The program's output is not wanted so often, and the first run alone would
+ * read its input. */
 _Noreturn static void become_run(const struct turns *t, unsigned int side,
 				 unsigned int number)
 {

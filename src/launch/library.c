@@ -105,7 +105,7 @@ static bool is_listed(const char *list, const char *word)
 	return false;
 }
 
-/* Of its thunks alone, which it has room for. */
+/* The library has room for its thunks alone. */
 #define LIBRARY_BYTES (UINT64_C(540) << 20)
 
 /* The dynamic linker will say that it cannot load the library, and go on. */

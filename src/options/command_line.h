@@ -84,7 +84,7 @@ enum swz_option_words {
 
 struct swz_option_table {
 	const char *tool; /* "swizzle-run" */
-	/* What --help says around the options. The short one ends with the
+	/* The texts of --help around the options. The short one ends with the
 	 * examples; it has all options if none is .common. */
 	const char *before, *examples, *after;
 	const struct swz_option *options; /* SWZ_OPTIONS_OF_ALL ends them */

@@ -562,7 +562,7 @@ static void set_base(struct swz_config_reading *r, const char *value)
 		r->rule->base = bases[found];
 }
 
-/* Of a type: no, or ">= 0x80000000", of the value itself. */
+/* A type's rule is "no", or ">= 0x80000000" for the value itself. */
 static void set_exceptional_value(struct swz_config_reading *r, char *value)
 {
 	size_t length = strspn(value, "=!<>~");

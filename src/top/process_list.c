@@ -26,8 +26,8 @@
  * Its header says that it is one. */
 
 /* Reads the header of a regular file; *inode is set. */
-static bool read_header(const char *path, struct swz_file_header *header,
-			uint64_t *inode)
+static bool read_any_header(const char *path, struct swz_file_header *header,
+			    uint64_t *inode)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -37,12 +37,17 @@ static bool read_header(const char *path, struct swz_file_header *header,
 		return false;
 	is = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	     pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
-	     memcmp(header->magic, SWZ_FILE_MAGIC, sizeof(header->magic)) ==
-		     0 &&
-	     !(header->flags & SWZ_FILE_SAMPLES);
+	     memcmp(header->magic, SWZ_FILE_MAGIC, sizeof(header->magic)) == 0;
 	close(fd);
 	*inode = is ? st.st_ino : 0;
 	return is;
+}
+
+static bool read_header(const char *path, struct swz_file_header *header,
+			uint64_t *inode)
+{
+	return read_any_header(path, header, inode) &&
+	       !(header->flags & SWZ_FILE_SAMPLES);
 }
 
 bool swz_top_profile_header(const char *path, struct swz_file_header *header)
@@ -257,19 +262,12 @@ static void look_for_samples(void *context, const char *path)
 {
 	struct counted_run *run = context;
 	struct swz_file_header h;
-	int fd = run->is_sampled ? -1
-				 : open(path, O_RDONLY | O_CLOEXEC |
-						      O_NONBLOCK | O_NOCTTY);
+	uint64_t inode;
 
-	if (fd < 0)
-		return;
-	run->is_sampled = pread(fd, &h, sizeof(h), 0) == sizeof(h) &&
-			  memcmp(h.magic, SWZ_FILE_MAGIC, sizeof(h.magic)) ==
-				  0 &&
-			  h.flags & SWZ_FILE_SAMPLES &&
-			  h.counts_pid == run->header.root_pid &&
-			  h.counts_start == run->header.root_start;
-	close(fd);
+	if (!run->is_sampled && read_any_header(path, &h, &inode))
+		run->is_sampled = h.flags & SWZ_FILE_SAMPLES &&
+				  h.counts_pid == run->header.root_pid &&
+				  h.counts_start == run->header.root_start;
 }
 
 bool swz_top_is_sampled(const char *profile)

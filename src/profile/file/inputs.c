@@ -347,6 +347,16 @@ static bool read_header(int fd, struct swz_file_header *header)
 		       0;
 }
 
+bool swz_file_header_read(const char *path, struct swz_file_header *header)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool is = fd >= 0 && read_header(fd, header);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 bool swz_wait_for_sampler(const char *path)
 {
 	const struct timespec pause = {0, WAIT_NS};

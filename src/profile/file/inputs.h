@@ -80,6 +80,10 @@ bool swz_thread_is_chosen(const struct swz_thread_choice *choice,
  * so, or its number and start in the header. */
 bool swz_has_writer(int fd, const struct swz_file_header *header);
 
+/* The header of a profile of any kind, as it is in the file now. False: the
+ * file is none, or cannot be read. */
+bool swz_file_header_read(const char *path, struct swz_file_header *header);
+
 /* A sampler writes the profile when the process has ended: waits until that is
  * done, some seconds at most. Returns whether there was something to wait for.
  */

@@ -1,7 +1,6 @@
 #include "tools/dump/input.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/printable.h"
 #include "profile/names/type_rules.h"
@@ -115,19 +113,6 @@ static bool is_same_process(const struct swz_file_header *a,
 	       (!a->process_start || a->process_start == b->process_start);
 }
 
-static bool read_file_header(const char *path, struct swz_file_header *header)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool is;
-
-	if (fd < 0)
-		return false;
-	is = pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
-	     memcmp(header->magic, SWZ_FILE_MAGIC, sizeof(header->magic)) == 0;
-	close(fd);
-	return is;
-}
-
 /* In the directory of the profile NAME. */
 static void list_samples(struct profile_files *files, const char *name)
 {
@@ -143,7 +128,7 @@ static void list_samples(struct profile_files *files, const char *name)
 			continue;
 		file.path = swz_print("%s%s", directory, entry->d_name);
 		(void)swz_wait_for_sampler(file.path);
-		if (read_file_header(file.path, &file.header) &&
+		if (swz_file_header_read(file.path, &file.header) &&
 		    file.header.flags & SWZ_FILE_SAMPLES) {
 			swz_grow(&files->items, &files->capacity, files->count,
 				 sizeof(file));
@@ -765,7 +750,7 @@ static void add_programs(struct swz_inputs *inputs)
 	struct stat info;
 	DIR *entries;
 
-	if (!read_file_header(path, &first) || !first.root_pid ||
+	if (!swz_file_header_read(path, &first) || !first.root_pid ||
 	    first.pid != first.root_pid ||
 	    first.flags & (SWZ_FILE_ENDED | SWZ_FILE_MERGED) ||
 	    !(first.flags & SWZ_FILE_SAMPLES ||
@@ -782,7 +767,7 @@ static void add_programs(struct swz_inputs *inputs)
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
 			continue;
 		file.path = swz_print("%s%s", directory, entry->d_name);
-		if (read_file_header(file.path, &file.header) &&
+		if (swz_file_header_read(file.path, &file.header) &&
 		    goes_on_in(&first, &file.header)) {
 			swz_grow(&found.items, &found.capacity, found.count,
 				 sizeof(file));
