@@ -3,6 +3,7 @@
  * CPython's headers, as gcc has them. */
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,13 @@ enum {
 	OTHER_THREAD = BASE + 0x1400,
 	STACK = BASE + 0x1600, /* of C */
 	CFRAME = STACK + 0x40,
+	COROUTINE_TYPE = BASE + 0x700,
+	TUPLE_TYPE = BASE + 0x710,
+	CELL_TYPE = BASE + 0x720,
+	METHOD_TYPE = BASE + 0x730,
+	TASK_TYPE = BASE + 0x800,
+	FUTURE_TYPE = BASE + 0xa00,
+	OTHER_TYPE = BASE + 0xc00,
 	CHUNK = BASE + 0x2000,
 	OLD_CHUNK = BASE + 0x3000
 };
@@ -30,6 +38,10 @@ static struct memory_symbol symbols[] = {
 	{"PyUnicode_Type", STR_TYPE},
 	{"_PyRuntime", RUNTIME},
 	{"Py_Version", VERSION},
+	{"PyCoro_Type", COROUTINE_TYPE},
+	{"PyTuple_Type", TUPLE_TYPE},
+	{"PyCell_Type", CELL_TYPE},
+	{"PyMethod_Type", METHOD_TYPE},
 	{NULL, 0}};
 static const struct swz_script_module module = {memory_symbol, symbols,
 						memory_read, NULL};
@@ -333,6 +345,180 @@ START_TEST(since_3_13_it_says_where_its_fields_are)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- tasks */
+
+static uint64_t make_object(uint64_t type, uint64_t first, uint64_t second)
+{
+	uint64_t at = memory_take(320);
+
+	memory_put(at + 8, type, 8);
+	memory_put(at + 16, first, 8);
+	memory_put(at + 24, second, 8);
+	return at;
+}
+
+static void make_type(uint64_t at, const char *name, uint64_t base)
+{
+	uint64_t text = memory_take(strlen(name) + 1);
+
+	memory_put_bytes(text, name, strlen(name) + 1);
+	memory_put(at + 24, text, 8);
+	memory_put(at + 256, base, 8);
+}
+
+/* One that awaits AWAITED, or nothing. */
+static uint64_t make_coroutine(const char *name, uint64_t awaited)
+{
+	uint64_t at = make_object(COROUTINE_TYPE, 0, 0);
+
+	make_frame(at + 80, make_code(name, "/x.py", 40), 0, false);
+	memory_put(at + 80 + 64, 2, 4); /* a variable, and what is awaited */
+	memory_put(at + 80 + 72 + 8, awaited, 8);
+	return at;
+}
+
+static uint64_t make_task(const char *name, uint64_t coroutine)
+{
+	uint64_t at = make_object(TASK_TYPE, 0, 0);
+
+	memory_put(at + 136, coroutine, 8);
+	memory_put(at + 144, make_text(name, 1, true), 8);
+	return at;
+}
+
+/* The loop runs the task "inner", whose coroutine has called what has the
+ * frame in the chunk. */
+static uint64_t inner_task, outer_task;
+
+static void make_tasks(void)
+{
+	uint64_t loop = CHUNK + 0x40, handle = make_object(OTHER_TYPE, 0, 0);
+	uint64_t coroutine = make_coroutine("work", 0);
+
+	make_type(FUTURE_TYPE, "_asyncio.Future", 0);
+	make_type(TASK_TYPE, "_asyncio.Task", FUTURE_TYPE);
+	make_type(OTHER_TYPE, "other", 0);
+	inner_task = make_task("inner", coroutine);
+	outer_task = make_task(
+		"Task-12", make_coroutine("main", make_coroutine("waits", 0)));
+	make_frame(loop, make_code("Handle._run", "/lib/asyncio/events.py", 80),
+		   0, true);
+	memory_put(loop + 72, handle, 8);
+	/* by its first step */
+	memory_put(handle + 24, make_object(OTHER_TYPE, inner_task, 0), 8);
+	make_frame(CHUNK + 0x100, make_code("called", "/x.py", 3),
+		   coroutine + 80, false);
+	make_frame(coroutine + 80, make_code("work", "/x.py", 40), loop, true);
+}
+
+static void assert_chain(void)
+{
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 7);
+	assert_frame(1, "work", "/x.py", 40, false);
+	assert_frame(2, "[task inner]", "(asyncio)", 0, false);
+	assert_frame(3, "waits", "/x.py", 40, false);
+	assert_frame(4, "main", "/x.py", 40, false);
+	assert_frame(5, "[task]", "(asyncio)", 0, true);
+	assert_frame(6, "Handle._run", "/lib/asyncio/events.py", 80, true);
+}
+
+START_TEST(a_task_is_above_its_event_loop)
+{
+	make_tasks();
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 4);
+	assert_frame(1, "work", "/x.py", 40, false);
+	assert_frame(2, "[task inner]", "(asyncio)", 0, true);
+	/* another one's callback that happens to have a task */
+	memory_put(inner_task + 136, make_coroutine("strange", 0), 8);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 3);
+	assert_frame(1, "work", "/x.py", 40, true);
+}
+END_TEST
+
+START_TEST(tasks_that_await_it_are_above_it)
+{
+	uint64_t wakes, future, cell, closure, group, items;
+
+	make_tasks();
+	wakes = make_object(OTHER_TYPE, 0, outer_task);
+	memory_put(inner_task + 24, wakes, 8);
+	/* it is for another method of the task */
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 4);
+	memory_put(outer_task + 128, inner_task, 8);
+	assert_chain();
+	/* behind another callback */
+	memory_put(inner_task + 24, make_object(OTHER_TYPE, 0, 0), 8);
+	items = memory_take(8);
+	memory_put(items, make_object(TUPLE_TYPE, 2, wakes), 8);
+	memory_put(inner_task + 40, make_object(OTHER_TYPE, 1, items), 8);
+	assert_chain();
+	memory_put(inner_task + 40, 0, 8);
+	/* by a future in a closure */
+	future = make_object(FUTURE_TYPE, 0, wakes);
+	memory_put(outer_task + 128, future, 8);
+	cell = make_object(CELL_TYPE, future, 0);
+	closure = make_object(TUPLE_TYPE, 1, cell);
+	memory_put(inner_task + 24, make_object(OTHER_TYPE, 5, closure), 8);
+	assert_chain();
+	/* as a member of a group, whose attributes lie elsewhere */
+	make_type(OTHER_TYPE, "TaskGroup", 0);
+	(void)memory_take(32);
+	group = make_object(OTHER_TYPE, 0, 0);
+	memory_put(group - 32, make_object(0, 0, outer_task), 8);
+	memory_put(inner_task + 24, make_object(METHOD_TYPE, 0, group), 8);
+	assert_chain();
+	make_type(OTHER_TYPE, "Other", 0);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 4);
+}
+END_TEST
+
+START_TEST(tasks_that_await_each_other_end)
+{
+	make_tasks();
+	memory_put(inner_task + 24, make_object(OTHER_TYPE, 0, outer_task), 8);
+	memory_put(outer_task + 24, make_object(OTHER_TYPE, 0, inner_task), 8);
+	memory_put(inner_task + 128, outer_task, 8);
+	memory_put(outer_task + 128, inner_task, 8);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 16);
+}
+END_TEST
+
+START_TEST(names_of_tasks_without_end_are_one_at_last)
+{
+	uint64_t text = make_text("request", 1, true);
+	char name[16];
+
+	make_tasks();
+	memory_put(inner_task + 144, text, 8);
+	for (unsigned i = 0; i < 300; i++) {
+		snprintf(name, sizeof(name), "req%4u", i);
+		memory_put_bytes(text + 48, name, 7);
+		ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	}
+	assert_frame(2, "[task, another name]", "(asyncio)", 0, true);
+}
+END_TEST
+
+static void set_up_tasks(void)
+{
+	uint64_t group;
+
+	set_up();
+	make_tasks();
+	make_type(OTHER_TYPE, "TaskGroup", 0);
+	(void)memory_take(32);
+	group = make_object(OTHER_TYPE, 0, 0);
+	memory_put(group - 32, make_object(0, 0, outer_task), 8);
+	memory_put(inner_task + 24, make_object(METHOD_TYPE, 0, group), 8);
+	memory_put(outer_task + 24, make_object(OTHER_TYPE, 0, inner_task), 8);
+}
+
 static void look(unsigned round)
 {
 	(void)get(round & 1 ? 8 : 0);
@@ -342,6 +528,7 @@ static void look(unsigned round)
 START_TEST(damaged_memory_is_survived)
 {
 	memory_damage(set_up, tear_down, look);
+	memory_damage(set_up_tasks, tear_down, look);
 }
 END_TEST
 
@@ -362,6 +549,10 @@ int main(void)
 	tcase_add_test(tcase, a_circle_of_frames_or_threads_ends);
 	tcase_add_test(tcase, a_frame_has_the_line_that_it_executes);
 	tcase_add_test(tcase, since_3_13_it_says_where_its_fields_are);
+	tcase_add_test(tcase, a_task_is_above_its_event_loop);
+	tcase_add_test(tcase, tasks_that_await_it_are_above_it);
+	tcase_add_test(tcase, tasks_that_await_each_other_end);
+	tcase_add_test(tcase, names_of_tasks_without_end_are_one_at_last);
 	tcase_add_test(tcase, damaged_memory_is_survived);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "util/memory.h"
-#include "watch/names/script_codes.h"
-#include "watch/names/script_language.h"
+#include "watch/names/python_memory.h"
+#include "watch/names/python_tasks.h"
 
 #define OLDEST 6u /* of 3.x */
 #define OWN_OFFSETS 13u
@@ -30,10 +30,10 @@
 #define MOST_THREADS 4096
 #define MOST_INTERPRETERS 64
 #define MOST_CHUNK 65536u
-#define MOST_TEXT 1024u
 #define MOST_LINES 65536u
 #define MOST_STACK (1ull << 30)
 #define MOST_FRAMES 65536u
+#define MOST_LINKS 256u /* between a coroutine and its event loop */
 
 /* Room for copies of structures. */
 #define THREAD_BYTES 2048u
@@ -50,79 +50,41 @@ enum {
 	STATE_IS_ACTIVE = 1 << 4,
 };
 
-/* Of a str's state. */
-enum { KIND_SHIFT = 2, KIND_MASK = 7, IS_COMPACT = 1 << 5, IS_ASCII = 1 << 6 };
-
 #define SHIM_OWNER 3u /* and above: a frame without code */
-
-enum frame_kind {
-	FRAME_IS_OBJECT, /* each has a call of the loop */
-	FRAME_HAS_MARK,  /* of the first of a call */
-	FRAME_HAS_SHIM   /* before the first */
-};
-
-enum line_format {
-	LINES_BY_BYTES,       /* co_lnotab */
-	LINES_BY_RANGES,      /* PEP 626 */
-	LINES_BY_INSTRUCTIONS /* locations, PEP 657 */
-};
-
-struct layout {
-	enum frame_kind frames;
-	enum line_format lines;
-	uint32_t interpreters; /* in _PyRuntime; 0: there is none */
-	uint32_t interpreter_next, interpreter_threads;
-	uint32_t thread_next, thread_interpreter, thread_id;
-	uint32_t thread_native_id; /* 0: there is none */
-	uint32_t thread_status;    /* the same */
-	uint32_t thread_frame;     /* the innermost, or the _PyCFrame */
-	uint32_t thread_chunk;     /* 0: there is none */
-	bool has_cframe;
-	uint32_t cframe_frame; /* in that */
-	uint32_t frame_code, frame_previous;
-	uint32_t frame_at;    /* where it executes */
-	uint32_t frame_owner; /* or the mark; one byte */
-	uint32_t code_line, code_file, code_name, code_lines;
-	uint32_t code_instructions; /* the first, since 3.11 */
-	uint32_t object_type;
-	uint32_t str_length, str_state;
-	uint32_t str_bytes; /* before the text, if that is ASCII */
-	uint32_t str_more;  /* before other text there is more */
-	uint32_t bytes_length, bytes_text;
-	/* how much is read at once */
-	uint32_t thread_bytes, frame_bytes, code_bytes;
-};
 
 #define OBJECTS \
 	.object_type = 8, .str_length = 16, .str_state = 32, .str_bytes = 48, \
 	.bytes_length = 16, .bytes_text = 32
 
 #define OLD_THREADS \
-	.frames = FRAME_IS_OBJECT, .interpreter_threads = 8, .thread_next = 8, \
-	.thread_interpreter = 16, .thread_frame = 24, .frame_code = 32, \
-	.frame_previous = 24
+	.frames = SWZ_FRAME_IS_OBJECT, .interpreter_threads = 8, \
+	.thread_next = 8, .thread_interpreter = 16, .thread_frame = 24, \
+	.frame_code = 32, .frame_previous = 24
 
 /* By the minor version. */
-static const struct layout layouts[OWN_OFFSETS] = {
+static const struct swz_python_layout layouts[OWN_OFFSETS] = {
 	[6] = {OLD_THREADS, OBJECTS, .thread_id = 152, .frame_at = 120,
 	       .code_line = 36, .code_file = 96, .code_name = 104,
 	       .code_lines = 112},
 	[7] = {OLD_THREADS, OBJECTS, .interpreters = 24, .thread_id = 176,
 	       .frame_at = 104, .code_line = 36, .code_file = 96,
 	       .code_name = 104, .code_lines = 112},
-	[8] = {OLD_THREADS, OBJECTS, .interpreters = 32, .thread_id = 176,
-	       .frame_at = 104, .code_line = 40, .code_file = 104,
-	       .code_name = 112, .code_lines = 120},
-	[9] = {OLD_THREADS, OBJECTS, .interpreters = 32, .thread_id = 176,
-	       .frame_at = 104, .code_line = 40, .code_file = 104,
-	       .code_name = 112, .code_lines = 120},
-	[10] = {OLD_THREADS, OBJECTS, .lines = LINES_BY_RANGES,
-		.interpreters = 32, .thread_id = 176, .frame_at = 96,
-		.code_line = 40, .code_file = 104, .code_name = 112,
-		.code_lines = 120},
+	[8] = {OLD_THREADS, OBJECTS, .frame_variables = 360,
+	       .top = SWZ_TOP_IS_POINTER, .frame_top = 72, .interpreters = 32,
+	       .thread_id = 176, .frame_at = 104, .code_line = 40,
+	       .code_file = 104, .code_name = 112, .code_lines = 120},
+	[9] = {OLD_THREADS, OBJECTS, .frame_variables = 360,
+	       .top = SWZ_TOP_IS_POINTER, .frame_top = 72, .interpreters = 32,
+	       .thread_id = 176, .frame_at = 104, .code_line = 40,
+	       .code_file = 104, .code_name = 112, .code_lines = 120},
+	[10] = {OLD_THREADS, OBJECTS, .frame_variables = 352,
+		.top = SWZ_TOP_IS_DEPTH, .frame_top = 80,
+		.lines = SWZ_LINES_BY_RANGES, .interpreters = 32,
+		.thread_id = 176, .frame_at = 96, .code_line = 40,
+		.code_file = 104, .code_name = 112, .code_lines = 120},
 	[11] = {OBJECTS,
-		.frames = FRAME_HAS_MARK,
-		.lines = LINES_BY_INSTRUCTIONS,
+		.frames = SWZ_FRAME_HAS_MARK,
+		.lines = SWZ_LINES_BY_INSTRUCTIONS,
 		.interpreters = 40,
 		.interpreter_threads = 16,
 		.thread_next = 8,
@@ -137,14 +99,17 @@ static const struct layout layouts[OWN_OFFSETS] = {
 		.frame_previous = 48,
 		.frame_at = 56,
 		.frame_owner = 68,
+		.frame_variables = 72,
+		.top = SWZ_TOP_IS_INDEX,
+		.frame_top = 64,
 		.code_line = 72,
 		.code_file = 112,
 		.code_name = 128,
 		.code_lines = 136,
 		.code_instructions = 184},
 	[12] = {OBJECTS,
-		.frames = FRAME_HAS_SHIM,
-		.lines = LINES_BY_INSTRUCTIONS,
+		.frames = SWZ_FRAME_HAS_SHIM,
+		.lines = SWZ_LINES_BY_INSTRUCTIONS,
 		.interpreters = 40,
 		.interpreter_threads = 72,
 		.thread_next = 8,
@@ -158,6 +123,9 @@ static const struct layout layouts[OWN_OFFSETS] = {
 		.frame_previous = 8,
 		.frame_at = 56,
 		.frame_owner = 70,
+		.frame_variables = 72,
+		.top = SWZ_TOP_IS_INDEX,
+		.frame_top = 64,
 		.code_line = 68,
 		.code_file = 112,
 		.code_name = 128,
@@ -183,106 +151,37 @@ static const struct offsets_index offsets_of[] = {
 
 struct swz_python {
 	struct swz_script_reader reader;
-	struct layout layout;
+	struct swz_python_memory memory;
 	uint64_t runtime;     /* 0: 3.6 */
 	uint64_t current;     /* of 3.6: _PyThreadState_Current */
 	uint64_t interpreter; /* the same: the last that was seen */
-	uint64_t code_type, str_type;
 	struct swz_script_codes codes;
+	struct swz_python_tasks tasks;
 	/* the chunk that frames are taken from */
 	uint64_t chunk_start, chunk_previous;
 	size_t chunk_bytes;
 	uint8_t chunk[MOST_CHUNK];
 };
 
-/* --------------------------------------------------------------- memory */
-
 static bool read_bytes(const struct swz_python *python, uint64_t address,
 		       void *into, size_t size)
 {
-	return address && python->reader.read(python->reader.memory, address,
-					      into, size) == size;
+	return swz_python_bytes(&python->memory, address, into, size);
 }
 
 static bool read_word(const struct swz_python *python, uint64_t address,
 		      uint64_t *word)
 {
-	return read_bytes(python, address, word, sizeof(*word));
+	return swz_python_word(&python->memory, address, word);
 }
 
-/* ---------------------------------------------------------------- texts */
-
-static size_t put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x20 || c == 0x7f)
-		c = '?';
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | (c >> 18 & 7));
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
-static uint32_t character(const uint8_t *text, size_t i, size_t width)
-{
-	uint32_t c = 0;
-
-	memcpy(&c, text + i * width, width);
-	return c;
-}
-
-/* A str object as UTF-8; to be freed. NULL: it is none. */
-static char *read_text(const struct swz_python *python, uint64_t object)
-{
-	const struct layout *l = &python->layout;
-	uint8_t head[HEAD_BYTES], text[4 * MOST_TEXT];
-	size_t width, length, used = 0;
-	uint32_t state;
-	char *copy;
-
-	if (!read_bytes(python, object, head, l->str_bytes) ||
-	    swz_script_word(head, l->object_type) != python->str_type)
-		return NULL;
-	state = swz_script_half(head, l->str_state);
-	width = state >> KIND_SHIFT & KIND_MASK;
-	length = swz_script_word(head, l->str_length);
-	if (!(state & IS_COMPACT) || (width != 1 && width != 2 && width != 4))
-		return NULL;
-	if (length > MOST_TEXT)
-		length = MOST_TEXT;
-	/* (between them: its length and a pointer, and before 3.12 one more
-	 * length) */
-	if (!read_bytes(python,
-			object + l->str_bytes +
-				(state & IS_ASCII ? 0 : l->str_more),
-			text, length * width))
-		return NULL;
-	copy = swz_allocate(4 * length + 1, 1);
-	for (size_t i = 0; i < length; i++)
-		used += put_utf8(copy + used, character(text, i, width));
-	return copy;
-}
+/* ---------------------------------------------------------------- lines */
 
 /* A bytes object; to be freed. NULL: it is none that could be a table. */
 static uint8_t *read_table(const struct swz_python *python, uint64_t object,
 			   size_t *size)
 {
-	const struct layout *l = &python->layout;
+	const struct swz_python_layout *l = &python->memory.layout;
 	uint8_t head[HEAD_BYTES], *table;
 
 	if (!read_bytes(python, object, head, l->bytes_text))
@@ -296,8 +195,6 @@ static uint8_t *read_table(const struct swz_python *python, uint64_t object,
 	free(table);
 	return NULL;
 }
-
-/* ---------------------------------------------------------------- lines */
 
 /* Pairs: so many bytes of code, so many lines. */
 static uint32_t line_by_bytes(const struct swz_script_code *code, uint64_t at)
@@ -387,12 +284,12 @@ static uint32_t line_of(const struct swz_python *python,
 			const struct swz_script_code *code, uint64_t address,
 			const uint8_t *frame)
 {
-	const struct layout *l = &python->layout;
+	const struct swz_python_layout *l = &python->memory.layout;
 	int32_t at;
 
 	if (!code->line_table)
 		return 0;
-	if (l->lines == LINES_BY_INSTRUCTIONS) {
+	if (l->lines == SWZ_LINES_BY_INSTRUCTIONS) {
 		uint64_t from = swz_script_word(frame, l->frame_at) -
 				(address + l->code_instructions);
 
@@ -404,7 +301,7 @@ static uint32_t line_of(const struct swz_python *python,
 	at = (int32_t)swz_script_half(frame, l->frame_at);
 	if (at < 0)
 		return code->line;
-	return l->lines == LINES_BY_RANGES
+	return l->lines == SWZ_LINES_BY_RANGES
 		       ? line_by_ranges(code, (uint64_t)at * 2)
 		       : line_by_bytes(code, (uint64_t)at);
 }
@@ -429,14 +326,15 @@ static char *shown_name(char *name, uint32_t line)
 static const struct swz_script_code *code_of(struct swz_python *python,
 					     uint64_t address)
 {
-	const struct layout *l = &python->layout;
+	const struct swz_python_layout *l = &python->memory.layout;
 	const struct swz_script_code *known;
 	struct swz_script_code *code;
 	struct swz_script_object object;
 	uint8_t bytes[CODE_BYTES];
 
 	if (!read_bytes(python, address, bytes, l->code_bytes) ||
-	    swz_script_word(bytes, l->object_type) != python->code_type)
+	    swz_script_word(bytes, l->object_type) !=
+		    python->memory.types[SWZ_TYPE_CODE])
 		return NULL;
 	object = (struct swz_script_object){
 		.name = swz_script_word(bytes, l->code_name),
@@ -448,8 +346,9 @@ static const struct swz_script_code *code_of(struct swz_python *python,
 		return known;
 	code = swz_script_codes_add(
 		&python->codes, address, &object,
-		shown_name(read_text(python, object.name), object.line),
-		read_text(python, object.file));
+		shown_name(swz_python_text(&python->memory, object.name),
+			   object.line),
+		swz_python_text(&python->memory, object.file));
 	if (code)
 		code->line_table = read_table(python, object.lines,
 					      &code->line_bytes);
@@ -481,7 +380,7 @@ struct state {
  * in. It is in the one with the deepest C frame, or in the active one. Of a
  * thread of which neither register nor number is known it is the one whose own
  * memory, which is behind its stack, is the next; the first thread's is not. */
-static uint64_t rank_of(const struct layout *l, const uint8_t *state,
+static uint64_t rank_of(const struct swz_python_layout *l, const uint8_t *state,
 			const struct swz_script_thread *thread)
 {
 	uint64_t id = swz_script_word(state, l->thread_id);
@@ -513,7 +412,7 @@ static uint64_t rank_of(const struct layout *l, const uint8_t *state,
 static void look_in(const struct swz_python *python, uint64_t interpreter,
 		    const struct swz_script_thread *thread, struct state *found)
 {
-	const struct layout *l = &python->layout;
+	const struct swz_python_layout *l = &python->memory.layout;
 	uint8_t state[THREAD_BYTES];
 	uint64_t at, rank;
 
@@ -545,12 +444,14 @@ static uint64_t first_interpreter(struct swz_python *python)
 
 	if (python->runtime) {
 		(void)read_word(python,
-				python->runtime + python->layout.interpreters,
+				python->runtime +
+					python->memory.layout.interpreters,
 				&at);
 		return at;
 	}
 	if (read_word(python, python->current, &at) && at)
-		(void)read_word(python, at + python->layout.thread_interpreter,
+		(void)read_word(python,
+				at + python->memory.layout.thread_interpreter,
 				&python->interpreter);
 	return python->interpreter;
 }
@@ -566,7 +467,8 @@ static bool find_thread(struct swz_python *python,
 	for (int i = 0; interpreter && i < MOST_INTERPRETERS; i++) {
 		look_in(python, interpreter, thread, found);
 		if (!read_word(python,
-			       interpreter + python->layout.interpreter_next,
+			       interpreter +
+				       python->memory.layout.interpreter_next,
 			       &interpreter))
 			break;
 	}
@@ -588,14 +490,14 @@ static void take_chunk(struct swz_python *python, uint64_t start)
 	python->chunk_previous = swz_script_word(head, CHUNK_PREVIOUS);
 	size = swz_script_word(head, CHUNK_SIZE);
 	if (size <= MOST_CHUNK)
-		python->chunk_bytes = python->reader.read(
-			python->reader.memory, start, python->chunk, size);
+		python->chunk_bytes = python->memory.read(
+			python->memory.context, start, python->chunk, size);
 }
 
 static bool read_frame(struct swz_python *python, uint64_t address,
 		       uint8_t *frame)
 {
-	size_t bytes = python->layout.frame_bytes;
+	size_t bytes = python->memory.layout.frame_bytes;
 
 	if (python->chunk_bytes >= bytes &&
 	    address - python->chunk_start <= python->chunk_bytes - bytes) {
@@ -613,17 +515,17 @@ static bool read_frame(struct swz_python *python, uint64_t address,
 }
 
 /* Whether it is one that C code has called, as far as it says so itself. */
-static bool is_entry(const struct layout *l, const uint8_t *frame)
+static bool is_entry(const struct swz_python_layout *l, const uint8_t *frame)
 {
-	return l->frames == FRAME_IS_OBJECT ||
-	       (l->frames == FRAME_HAS_MARK && frame[l->frame_owner]);
+	return l->frames == SWZ_FRAME_IS_OBJECT ||
+	       (l->frames == SWZ_FRAME_HAS_MARK && frame[l->frame_owner]);
 }
 
 /* False: there is no code. */
 static bool add_frame(struct swz_python *python, const uint8_t *frame,
 		      struct swz_script_frame *to)
 {
-	const struct layout *l = &python->layout;
+	const struct swz_python_layout *l = &python->memory.layout;
 	/* (the lowest bits of 3.14 say how it is counted) */
 	uint64_t address = swz_script_word(frame, l->frame_code) & ~3ull;
 
@@ -635,30 +537,90 @@ static bool add_frame(struct swz_python *python, const uint8_t *frame,
 	return true;
 }
 
-static enum swz_script_result read_frames(struct swz_python *python,
-					  uint64_t at,
-					  struct swz_script_frame *frames,
-					  size_t most, size_t *count)
+/* The frames of a stack as they are added, the innermost first. */
+struct adding {
+	struct swz_script_frame *frames;
+	size_t most, count;
+	uint64_t last; /* the frame that was added last; 0: none */
+	bool has_task; /* the innermost event loop has been met */
+};
+
+/* Handle._run, by which an event loop runs all that it does. */
+static bool is_event_loop(const struct swz_script_code *code)
 {
-	const struct layout *l = &python->layout;
+	static const char file[] = "asyncio/events.py";
+	size_t length = strlen(code->file);
+
+	return (strcmp(code->name, "Handle._run") == 0 ||
+		strcmp(code->name, "_run") == 0) &&
+	       length >= sizeof(file) - 1 &&
+	       strcmp(code->file + length - (sizeof(file) - 1), file) == 0;
+}
+
+/* The frame at AT, to which the frame that was added last returns by way of C,
+ * may be an event loop's: then what it runs is a task, and others may await
+ * that. */
+static void add_tasks(struct swz_python *python, struct adding *a, uint64_t at)
+{
+	uint32_t variables = python->memory.layout.frame_variables;
+	struct swz_python_link links[MOST_LINKS];
+	size_t before = a->count, count;
+	uint64_t handle;
 	uint8_t frame[FRAME_BYTES];
+
+	a->has_task = true;
+	if (!a->last || !variables ||
+	    !read_word(python, at + variables, &handle))
+		return;
+	count = swz_python_tasks_chain(&python->tasks, &python->memory,
+				       handle & ~7ull, a->last, links,
+				       MOST_LINKS);
+	for (size_t i = 0; i < count && a->count < a->most; i++) {
+		struct swz_script_frame *to = &a->frames[a->count];
+
+		if (links[i].task)
+			*to = (struct swz_script_frame){.code = links[i].task};
+		else if (!read_bytes(python, links[i].frame, frame,
+				     python->memory.layout.frame_bytes) ||
+			 !add_frame(python, frame, to))
+			break;
+		to->is_entry = false;
+		a->count++;
+	}
+	/* they are all in the call of the loop that runs the coroutine */
+	if (a->count > before) {
+		a->frames[before - 1].is_entry = false;
+		a->frames[a->count - 1].is_entry = true;
+	}
+}
+
+static enum swz_script_result read_frames(struct swz_python *python,
+					  uint64_t at, struct adding *a)
+{
+	const struct swz_python_layout *l = &python->memory.layout;
+	uint8_t frame[FRAME_BYTES];
+	struct swz_script_frame next;
 	size_t left = MOST_FRAMES;
 
-	for (; at && *count < most && left--;
+	for (; at && a->count < a->most && left--;
 	     at = swz_script_word(frame, l->frame_previous)) {
 		if (!read_frame(python, at, frame))
 			return SWZ_SCRIPT_LOST;
-		if (l->frames == FRAME_HAS_SHIM &&
+		if (l->frames == SWZ_FRAME_HAS_SHIM &&
 		    frame[l->frame_owner] >= SHIM_OWNER) {
-			if (*count)
-				frames[*count - 1].is_entry = true;
+			if (a->count)
+				a->frames[a->count - 1].is_entry = true;
 			continue;
 		}
-		if (!add_frame(python, frame, &frames[*count]))
+		if (!add_frame(python, frame, &next))
 			return SWZ_SCRIPT_LOST;
-		(*count)++;
+		if (!a->has_task && is_event_loop(next.code))
+			add_tasks(python, a, at);
+		if (a->count < a->most)
+			a->frames[a->count++] = next;
+		a->last = at;
 	}
-	return *count ? SWZ_SCRIPT_READ : SWZ_SCRIPT_NONE;
+	return a->count ? SWZ_SCRIPT_READ : SWZ_SCRIPT_NONE;
 }
 
 static enum swz_script_result python_frames(
@@ -667,6 +629,8 @@ static enum swz_script_result python_frames(
 	size_t most, size_t *count)
 {
 	struct swz_python *python = (struct swz_python *)reader;
+	struct adding adding = {.frames = frames, .most = most};
+	enum swz_script_result result;
 	struct state state;
 	uint64_t at;
 
@@ -674,14 +638,16 @@ static enum swz_script_result python_frames(
 	if (!find_thread(python, thread, &state))
 		return SWZ_SCRIPT_NONE;
 	at = state.frame;
-	if (python->layout.has_cframe &&
-	    !read_word(python, at + python->layout.cframe_frame, &at))
+	if (python->memory.layout.has_cframe &&
+	    !read_word(python, at + python->memory.layout.cframe_frame, &at))
 		return SWZ_SCRIPT_LOST;
 	(void)swz_script_codes_begin_stack(&python->codes);
 	python->chunk_bytes = python->chunk_previous = 0;
 	if (state.chunk)
 		take_chunk(python, state.chunk);
-	return read_frames(python, at, frames, most, count);
+	result = read_frames(python, at, &adding);
+	*count = adding.count;
+	return result;
 }
 
 /* -------------------------------------------------------------- versions */
@@ -721,7 +687,8 @@ static unsigned minor_of(const struct swz_script_module *module)
 
 /* What the interpreter says of itself. Each number is checked for what it is
  * used for; that of the version after which the table is known is, too. */
-static bool fill_own(struct layout *l, const uint64_t *w, unsigned minor)
+static bool fill_own(struct swz_python_layout *l, const uint64_t *w,
+		     unsigned minor)
 {
 	const struct offsets_index *i = &offsets_of[minor - OWN_OFFSETS];
 
@@ -731,9 +698,9 @@ static bool fill_own(struct layout *l, const uint64_t *w, unsigned minor)
 	for (size_t k = OFFSETS_INTERPRETERS; k < OFFSETS_WORDS; k++)
 		if (k <= i->str + 3u && w[k] > UINT32_MAX)
 			return false;
-	*l = (struct layout){
-		.frames = FRAME_HAS_SHIM,
-		.lines = LINES_BY_INSTRUCTIONS,
+	*l = (struct swz_python_layout){
+		.frames = SWZ_FRAME_HAS_SHIM,
+		.lines = SWZ_LINES_BY_INSTRUCTIONS,
 		.interpreters = (uint32_t)w[OFFSETS_INTERPRETERS],
 		.interpreter_next = (uint32_t)w[8],
 		.interpreter_threads = (uint32_t)w[9],
@@ -747,6 +714,7 @@ static bool fill_own(struct layout *l, const uint64_t *w, unsigned minor)
 		.frame_previous = (uint32_t)w[i->frame + 1],
 		.frame_code = (uint32_t)w[i->frame + 2],
 		.frame_at = (uint32_t)w[i->frame + 3],
+		.frame_variables = (uint32_t)w[i->frame + 4],
 		.frame_owner = (uint32_t)w[i->frame + 5],
 		.code_file = (uint32_t)w[i->code + 1],
 		.code_name = (uint32_t)w[i->code + 3],
@@ -760,6 +728,10 @@ static bool fill_own(struct layout *l, const uint64_t *w, unsigned minor)
 		.str_length = (uint32_t)w[i->str + 2],
 		.str_bytes = (uint32_t)w[i->str + 3],
 	};
+	/* 3.13 has the index before the variables and does not tell */
+	l->top = minor > OWN_OFFSETS ? SWZ_TOP_IS_POINTER : SWZ_TOP_IS_INDEX;
+	l->frame_top = minor > OWN_OFFSETS ? (uint32_t)w[i->frame + 6]
+					   : l->frame_variables - 8;
 	return true;
 }
 
@@ -778,7 +750,7 @@ static uint32_t past_last(const uint32_t *offsets, size_t count)
 		  sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
 /* How much of each structure is read. False: it has no room. */
-static bool set_sizes(struct layout *l, unsigned minor)
+static bool set_sizes(struct swz_python_layout *l, unsigned minor)
 {
 	l->thread_bytes = PAST(l->thread_next, l->thread_interpreter,
 			       l->thread_id, l->thread_native_id,
@@ -802,7 +774,7 @@ static bool set_sizes(struct layout *l, unsigned minor)
 }
 
 static bool find_layout(const struct swz_script_module *module,
-			uint64_t runtime, struct layout *l)
+			uint64_t runtime, struct swz_python_layout *l)
 {
 	uint64_t words[OFFSETS_WORDS];
 	unsigned minor = minor_of(module);
@@ -820,22 +792,36 @@ static bool find_layout(const struct swz_script_module *module,
 
 /* -------------------------------------------------------------- life */
 
+static const char *const type_names[SWZ_PYTHON_TYPES] = {
+	[SWZ_TYPE_CODE] = "PyCode_Type",
+	[SWZ_TYPE_STR] = "PyUnicode_Type",
+	[SWZ_TYPE_INT] = "PyLong_Type",
+	[SWZ_TYPE_TUPLE] = "PyTuple_Type",
+	[SWZ_TYPE_CELL] = "PyCell_Type",
+	[SWZ_TYPE_METHOD] = "PyMethod_Type",
+	[SWZ_TYPE_COROUTINE] = "PyCoro_Type",
+	[SWZ_TYPE_GENERATOR] = "PyGen_Type",
+	[SWZ_TYPE_ASYNC_GENERATOR] = "PyAsyncGen_Type",
+};
+
 static struct swz_script_reader *python_open(
 	const struct swz_script_module *module)
 {
 	uint64_t loop = module->symbol(module->module,
 				       "_PyEval_EvalFrameDefault");
-	uint64_t code_type = module->symbol(module->module, "PyCode_Type");
-	uint64_t str_type = module->symbol(module->module, "PyUnicode_Type");
+	struct swz_python_memory memory = {.read = module->read,
+					   .context = module->memory};
 	uint64_t runtime, current;
 	struct swz_python *python;
-	struct layout layout;
 
-	if (!loop || !code_type || !str_type)
+	for (size_t i = 0; i < SWZ_PYTHON_TYPES; i++)
+		memory.types[i] = module->symbol(module->module, type_names[i]);
+	if (!loop || !memory.types[SWZ_TYPE_CODE] ||
+	    !memory.types[SWZ_TYPE_STR])
 		return NULL;
 	runtime = module->symbol(module->module, "_PyRuntime");
 	current = module->symbol(module->module, "_PyThreadState_Current");
-	if (!find_layout(module, runtime, &layout))
+	if (!find_layout(module, runtime, &memory.layout))
 		return NULL;
 	python = swz_allocate(1, sizeof(*python));
 	python->reader = (struct swz_script_reader){
@@ -843,11 +829,9 @@ static struct swz_script_reader *python_open(
 		.read = module->read,
 		.memory = module->memory,
 		.loop = loop};
-	python->layout = layout;
+	python->memory = memory;
 	python->runtime = runtime;
 	python->current = current;
-	python->code_type = code_type;
-	python->str_type = str_type;
 	return &python->reader;
 }
 
@@ -856,6 +840,7 @@ static void python_close(struct swz_script_reader *reader)
 	struct swz_python *python = (struct swz_python *)reader;
 
 	swz_script_codes_free(&python->codes);
+	swz_python_tasks_free(&python->tasks);
 	free(python);
 }
 
