@@ -1,5 +1,9 @@
 // The text about an activation, and what it took.
 
+function samplesText({count, waited}) {
+	return grouped(count) + (waited ? `, ${grouped(waited)} waiting` : '');
+}
+
 class DescribedLanes extends PaintedLanes {
 	describeBanded({thread, start, end, node, text, band}) {
 		const {catalog, description} = this.model;
@@ -29,8 +33,11 @@ class DescribedLanes extends PaintedLanes {
 						this.model.first)],
 					['to' + raw, duration(thread.end -
 						this.model.first)],
-					['activations', grouped(
-						thread.trace.count)],
+					thread.samples ? ['samples', samplesText(
+						thread.samples.within(-Infinity,
+							Infinity))] :
+						['activations', grouped(
+							thread.trace.count)],
 					...(thread.off ? [['did not run', duration(
 						timeWithin(thread.off, thread.start,
 							thread.end))]] : []),
@@ -42,7 +49,9 @@ class DescribedLanes extends PaintedLanes {
 
 		if (trace.level && trace.flags[at] & RUN)
 			return {fn, title: this.app.label(fn), rows: [
-				[plural(trace.calls[at], 'call') + ' in this pixel', ''],
+				[thread.samples ? 'several in this pixel' :
+					plural(trace.calls[at], 'call') +
+					' in this pixel', ''],
 				['thread', this.app.threadName(thread)],
 				['at' + raw, duration(trace.start[at] -
 					this.model.first)],
@@ -50,6 +59,9 @@ class DescribedLanes extends PaintedLanes {
 					this.model.first)],
 				['the first is', 'the one named here'],
 			]};
+		if (thread.samples)
+			return {fn, title: this.model.catalog.name[fn],
+				rows: this.sampledRows(thread, trace, at)};
 		const time = this.timeOf(thread, trace, at);
 		const rows = [
 			[fn === UNTRACED ? 'no events' : 'this call', ''],
@@ -82,6 +94,20 @@ class DescribedLanes extends PaintedLanes {
 		if (trace.flags[at] & CUT && fn !== UNTRACED)
 			rows.push(['not all of it', 'is in the trace']);
 		return {fn, title: this.model.catalog.name[fn], rows};
+	}
+
+	// A function was there from one sample to another, in one call or in several.
+	sampledRows(thread, trace, at) {
+		const start = trace.start[at], end = trace.end[at];
+
+		return [
+			['by samples', ''],
+			['thread', this.app.threadName(thread)],
+			['at', duration(start - this.model.first)],
+			['time', '≈ ' + duration(end - start)],
+			['samples', samplesText(thread.samples.within(start,
+				end))],
+		];
 	}
 
 	cost(thread) {

@@ -144,6 +144,9 @@ class Bubble {
 		const seconds = time => (Math.max(0, time - model.first) / 1e9)
 			.toFixed(9);
 
+		if (model.holdsSamples)
+			return 'Samples have no arguments and results: swizzle-run ' +
+				'-m trace --args records them.';
 		if (cut)
 			return 'The page has no room for what it was given and has ' +
 				'returned: swizzle-dump -f html --from ' +

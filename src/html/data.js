@@ -151,6 +151,17 @@ function readWaiting(bytes, thread) {
 	nodes.ran = nodes.self;
 }
 
+// How many calls of each node were ended by an exception or returned an error.
+function readFailed(bytes, {nodes}) {
+	const reader = new Reader(bytes);
+
+	nodes.failed = new Float64Array(nodes.count);
+	for (let i = 0; reader.at < bytes.length;) {
+		i += reader.number();
+		nodes.failed[i] = reader.number() + reader.number();
+	}
+}
+
 // A thread's time: what it RAN, WAITED, or both.
 function useTime({rows, edges, nodes}, kind) {
 	const use = (ran, waiting) => kind === 'running' ? ran :
@@ -272,6 +283,8 @@ async function readData(progress) {
 				description.profiles[about.profile].ranks.length);
 		if (blocks.has(`waiting ${index}`))
 			readWaiting(await blocks.take(`waiting ${index}`), thread);
+		if (blocks.has(`failed ${index}`))
+			readFailed(await blocks.take(`failed ${index}`), thread);
 		threads.push(Object.assign(thread, about, {index, shown: true,
 			functionCount: catalog.count}));
 		placeInTime(thread, description);
@@ -289,6 +302,9 @@ async function readData(progress) {
 			thread.bands = readBands(await blocks.take(
 				`bands ${index}`), thread);
 		progress(blocks.done / blocks.count);
+		if (blocks.has(`samples ${index}`))
+			thread.samples = new Samples(await blocks.take(
+				`samples ${index}`), thread);
 		if (about.events && !eager && blocks.has(`levels ${index}`))
 			thread.trace = new LargeTrace(thread, blocks,
 				await blocks.take(`index ${index}`),

@@ -51,14 +51,42 @@ class Flame extends Chart {
 		const {tree} = this.model;
 		const fn = tree.fn[node];
 
+		const failed = this.failedShare(node);
+
 		this.box(context, (tree.start[node] - this.from) * scale, y,
 			tree.total[node] * scale, fn, this.app.label(fn,
-				tree.thread[node]), this.colour(node), node);
+				tree.thread[node]), failed === 1 ?
+				this.app.colours.ofError : this.colour(node), node);
+		if (failed && failed < 1)
+			this.paintFailed(context,
+				(tree.start[node] - this.from) * scale, y,
+				tree.total[node] * scale, failed);
 		if (tree.waiting && tree.waiting[node])
 			this.paintWaiting(context,
 				(tree.start[node] - this.from) * scale, y,
 				tree.total[node] * scale,
 				tree.waiting[node] / tree.total[node]);
+	}
+
+	// How many of its calls were ended by an exception or returned an error. (Those
+	// that were open when the recording began count no call.)
+	failedShare(node) {
+		const {failed, calls} = this.model.tree;
+
+		return failed && failed[node] ?
+			Math.min(1, failed[node] / (calls[node] || 1)) : 0;
+	}
+
+	// Some of its calls failed: so much of its upper edge is red.
+	paintFailed(context, x, y, width, part) {
+		const left = Math.max(x, 0);
+		const right = Math.min(x + Math.max(width * part, 4),
+			x + width - 0.5, context.canvas.width);
+
+		if (right - left < 1)
+			return;
+		context.fillStyle = this.app.colours.bad;
+		context.fillRect(left, y, right - left, 3);
 	}
 
 	// The part of a box that is waiting, hatched, at its right; below the label.
@@ -233,6 +261,8 @@ class Flame extends Chart {
 				...model.holdsSamples ? [] : [['mean', tree.calls[node] ?
 					duration(tree.total[node] /
 						tree.calls[node]) : '–']],
+				...this.failedShare(node) ? [['failed', grouped(
+					tree.failed[node])]] : [],
 			],
 		};
 	}

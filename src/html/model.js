@@ -19,6 +19,9 @@ class Model {
 		// what is counted: calls, or samples (-m sample), which are not mixed
 		this.holdsSamples = this.profiles.some(profile =>
 			profile.holdsSamples);
+		// (nothing was hooked)
+		if (this.holdsSamples)
+			this.description.compensated = false;
 		this.one = this.holdsSamples ? 'sample' : 'call';
 		this.many = this.holdsSamples ? 'Samples' : 'Calls';
 		setLeastTime(this.description.boundNs || 0);
@@ -29,7 +32,7 @@ class Model {
 			new Comparison(this) : null;
 		this.matches = null; // by function: found by the search
 		this.selected = -1;  // function
-		this.range = null;   // [from, to] of a trace: what is counted
+		this.range = null;   // [from, to]: what is counted
 		this.traced = this.threads.some(thread => thread.trace);
 		// the beginning and the end of everything
 		this.first = Math.min(...this.threads.map(thread => thread.start));
@@ -107,8 +110,11 @@ class Model {
 	// Chooses the time that counts: 'running', 'waiting' or 'both'.
 	useTime(kind) {
 		this.timeKind = kind;
-		for (const thread of this.threads)
+		for (const thread of this.threads) {
 			useTime(thread, kind);
+			if (thread.part !== thread)
+				useTime(thread.part, kind);
+		}
 		this.update();
 	}
 
@@ -127,8 +133,7 @@ class Model {
 	// is told the part that is done. False: another range was chosen meanwhile.
 	async countLarge(say) {
 		const {range} = this;
-		const large = range ? this.threads.filter(({trace}) =>
-			trace && trace.large) : [];
+		const large = range ? this.largeThreads() : [];
 		const wanted = () => this.range === range;
 
 		for (const [i, thread] of large.entries()) {
@@ -144,10 +149,16 @@ class Model {
 		return true;
 	}
 
+	// Those of which a range takes long to count: by events, not samples.
+	largeThreads() {
+		return this.threads.filter(({trace, samples}) => trace &&
+			trace.large && !samples);
+	}
+
 	// True if the events of a range are there.
 	canCount(range) {
-		return this.threads.every(({trace}) => !trace || !trace.large ||
-			trace.has(trace.blockAt(range[0]), trace.blockAt(range[1])));
+		return this.largeThreads().every(({trace}) => trace.has(
+			trace.blockAt(range[0]), trace.blockAt(range[1])));
 	}
 
 	// thread.part: what counts of a thread.
@@ -156,12 +167,16 @@ class Model {
 
 		// (what is not counted yet comes later)
 		if (thread.part && (thread.partKey === key || key &&
-			thread.trace.large))
+			thread.trace.large && !thread.samples))
 			return;
 		thread.partKey = key;
 		// (a thread's totalNs and rawNs are those of all its time)
-		thread.part = key ? rangeOf(thread, ...this.range,
-			this.costOf(this.profiles[thread.profile])) : thread;
+		thread.part = !key ? thread :
+			thread.samples ? rangeOfSamples(thread, ...this.range) :
+			rangeOf(thread, ...this.range,
+				this.costOf(this.profiles[thread.profile]));
+		if (thread.part !== thread && this.timeKind)
+			useTime(thread.part, this.timeKind);
 	}
 
 	sumFunctions() {
@@ -178,7 +193,7 @@ class Model {
 			waiting: new Float64Array(count),
 		};
 
-		// (of a range it is not known)
+		// (of a range of a trace it is not known)
 		this.knowsWaiting = this.shownThreads().some(({part}) =>
 			part.rows.waiting);
 		this.total = 0;

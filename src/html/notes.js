@@ -145,6 +145,10 @@ function sampleRemarks(profile) {
 	say(false, 'Times are processor time. ' + (profile.ofWaiting ?
 		'Where threads wait was looked at 100 times a second.' :
 		'Who waits was not sampled.'));
+	if (profile.untimedSamples)
+		say(true, plural(profile.untimedSamples, 'sample') + ' had no ' +
+			'room with their times: the timeline and ranges of time ' +
+			'are without them.');
 	return list;
 }
 

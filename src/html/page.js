@@ -42,7 +42,8 @@ class App {
 		this.search = new Search(this);
 		this.keys = new Keys(this);
 		this.wire();
-		this.showChart(this.model.traced ? 'timeline' : 'flame');
+		this.showChart(this.model.traced && !this.model.holdsSamples ?
+			'timeline' : 'flame');
 		this.showList('functions');
 		this.details.update();
 		this.state = new State(this);

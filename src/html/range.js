@@ -49,6 +49,7 @@ function rangePart(thread, sums, cost) {
 	const part = {
 		...nodes,
 		calls: sums.calls,
+		failed: sums.failed,
 		self,
 	};
 
@@ -94,6 +95,7 @@ class RangeSums {
 			time: array(),    // of all
 			uncounted: array(), // activations that count no call
 			unwound: array(),
+			failed: array(),  // these, and what returned an error
 			min: array(),
 			max: array(),
 			raw: array(),     // self time of a context
@@ -116,7 +118,7 @@ class RangeSums {
 	addPart(part, known, begin) {
 		const {count, start, end, node, depth, flags} = part;
 		const {from, to, nodes, active, stack, raw, outer, calls, inside,
-			outside, uncounted, min, max, unwound} = this;
+			outside, uncounted, min, max, unwound, failed} = this;
 		const {context: contextOf, fn, parent: parentOf} = nodes;
 		const times = this.time;
 		let {open} = this;
@@ -152,6 +154,8 @@ class RangeSums {
 			}
 			if (ended && flags[i] & UNWOUND)
 				unwound[at]++;
+			if (ended && flags[i] & (UNWOUND | ERROR))
+				failed[at]++;
 			stack[open++] = at;
 		};
 

@@ -22,7 +22,7 @@ class RangeBar {
 			return Promise.resolve();
 		}
 		this.show(model.range);
-		if (model.range && model.threads.some(({trace}) => trace && trace.large))
+		if (model.range && model.largeThreads().length)
 			return this.countLarge();
 		this.changed();
 		return Promise.resolve();
@@ -65,7 +65,7 @@ class RangeBar {
 			duration(to - from) + (model.description.compensated ?
 			' with hooks' : '');
 		$('range').title = `${grouped(from)} to ${grouped(to)} ns` +
-			', with the cost of the hooks';
+			(model.holdsSamples ? '' : ', with the cost of the hooks');
 	}
 
 	setToView() {

@@ -19,6 +19,7 @@ function mergeTrees(model) {
 		calls: new Float64Array(capacity),
 		self: new Float64Array(capacity),
 		total: new Float64Array(capacity),
+		failed: new Float64Array(capacity), // of the calls
 		// what of total is waiting, where that counts
 		waiting: new Float64Array(capacity),
 	};
@@ -104,6 +105,8 @@ function mergeThread(tree, table, thread, model) {
 		}
 		to[i] = at;
 		tree.calls[at] += nodes.calls[i];
+		if (nodes.failed)
+			tree.failed[at] += nodes.failed[i];
 		tree.self[at] += nodes.self[i];
 		if (waits)
 			tree.waiting[at] += waits[i];

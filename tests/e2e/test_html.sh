@@ -6,7 +6,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 
 need python3 perl strip
-need_targets late liblate.so flows pages shares fib libnames.so contexts exceptions tailcalls fibers running
+need_targets late liblate.so flows pages shares fib libnames.so contexts exceptions tailcalls fibers running stages
 need_chromium
 
 # Two bytes of a name that are no UTF-8.
@@ -71,6 +71,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	strip -g -o "$TMP/bare-fib" "$TARGETS/fib" || abort 'strip fails'
 	record bare -M bare-fib -- "$TMP/bare-fib" 10 $'turned\xe2\x80\xae\xffend'
 	record samples -m sample -- "$TARGETS/shares"
+	record stages -m sample -- "$TARGETS/stages"
 	record exceptions -m trace -M exceptions -- "$TARGETS/exceptions" next
 	record jumps -m trace -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	record full -m trace --max-size 1M -M fib -- "$TARGETS/fib"
@@ -99,6 +100,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: many large whole table range tips timeline low
 		: trace --from=25% --to=99.9% table
 		: samples samples
+		: stages sampled_range
 		: woken flows
 		: exceptions whole
 		: jumps whole

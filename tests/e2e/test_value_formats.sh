@@ -167,7 +167,7 @@ if has_chromium; then
 	at=$("$DUMP" -q -f calls adjusted | awk '/ run\(.*n = 1\) \{/ { print $1 }')
 	"$DUMP" -q -f html --from "$at" -o boxes.html adjusted
 	timeout 200 python3 "$TOP/tests/html/boxes.py" boxes.html run 'n = 1) = -5' \
-		inner outer run wrapper "$TMP/boxes.png" >wrong 2>&1 || fail "$(cat wrong)"
+		inner outer run wrapper = inner outer run wrapper / both::load "$TMP/boxes.png" >wrong 2>&1 || fail "$(cat wrong)"
 	"$DUMP" -q -f html -o boxes.html throws
 	timeout 200 python3 "$TOP/tests/html/boxes.py" boxes.html main main \
 		__cxa_throw innermost middle outermost "$TMP/boxes.png" >wrong 2>&1 || fail "$(cat wrong)"

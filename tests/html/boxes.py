@@ -2,11 +2,11 @@
 """Opens the page of a trace in headless Chromium, and looks at what its timeline
 draws in the boxes of calls.
 
-    boxes.py PAGE FUNCTION TEXT BAD... [PICTURE.png]
+    boxes.py PAGE FUNCTION TEXT BAD... [= ALWAYS... [/ SOME...]] [PICTURE.png]
 
 The window is that of the first call of FUNCTION: TEXT is drawn in a box. All calls
-of the functions BAD whose boxes are drawn, and of no others, are red. Prints what
-is wrong; exits 1 then."""
+of the functions BAD whose boxes are drawn, and of no others, are red. In the flame graph the
+boxes of ALWAYS are red, as all their calls failed, and those of SOME in part. Prints what is wrong; exits 1 then."""
 
 import os
 import re
@@ -57,8 +57,47 @@ def is_red(colour):
     return hue < 4
 
 
+FLAME = '''
+(() => {
+    const {flame} = swizzle.charts, {tree, catalog} = swizzle.model;
+    const found = {whole: [], part: []};
+    for (let i = 1; i < tree.count; i++) {
+        const share = tree.fn[i] < 0 ? 0 : flame.failedShare(i);
+        if (share)
+            found[share === 1 ? 'whole' : 'part'].push(
+                catalog.name[tree.fn[i]]);
+    }
+    const box = flame.box.bind(flame);
+    found.drawn = [];
+    flame.box = (context, x, y, width, fn, label, colour, ...more) => {
+        found.drawn.push([label, colour]);
+        box(context, x, y, width, fn, label, colour, ...more);
+    };
+    swizzle.showChart('flame');
+    flame.drawNow();
+    return found;
+})()
+'''
+
+
+def check_flame(b, always, some):
+    """all failed calls are red; where only some failed, a part is"""
+    found = b.eval(FLAME)
+    equal(sorted(always), sorted(set(found['whole'])), 'functions of which all failed')
+    equal(sorted(some), sorted(set(found['part'])), 'functions of which some failed')
+    shown = {label for label, _ in found['drawn']}
+    equal(sorted(set(always) & shown),
+          sorted({label for label, colour in found['drawn'] if colour.startswith('hsl')
+                  and is_red(colour)}), 'red boxes of the flame graph')
+
+
 page, function, text, *bad = sys.argv[1:]
 picture = bad.pop() if bad[-1].endswith('.png') else None
+always = None
+if '=' in bad:
+    bad, always = bad[:bad.index('=')], bad[bad.index('=') + 1:]
+    always, some = (always[:always.index('/')], always[always.index('/') + 1:]
+                    ) if '/' in always else (always, [])
 with browser.Browser() as b:
     b.open(page)
     b.settle()
@@ -73,5 +112,7 @@ with browser.Browser() as b:
           'red calls')
     if picture:
         b.screenshot(picture)
+    if always is not None:
+        check_flame(b, always, some)
     equal([], b.complaints, 'complaints')
 sys.exit(1 if expect.failures else 0)

@@ -174,8 +174,10 @@ struct swz_profile {
 	size_t mapped_bytes;
 	int fd; /* where those are read from; -1: they are in data */
 	struct swz_file_header header;
-	uint64_t origin_ticks;  /* from which seconds count; 0: the first
-				 * thread's begin */
+	uint64_t origin_ticks; /* from which seconds count; 0: the first
+				* thread's begin */
+	/* samples with times count from here to there; 0: all do */
+	uint64_t samples_from, samples_to;
 	bool written;           /* by a process that runs, while it was read */
 	const char *executable; /* "" where it is unknown; so with cwd */
 	const char *cwd;

@@ -91,6 +91,14 @@ struct swz_profile_sample *swz_samples_read(
 		if (profile->sample_chunks[i].owner == thread->index)
 			read_chunk(profile, thread, &profile->sample_chunks[i],
 				   &samples, count, &capacity);
+	if (profile->samples_to) {
+		size_t all = *count;
+
+		for (i = *count = 0; i < all; i++)
+			if (samples[i].ticks >= profile->samples_from &&
+			    samples[i].ticks < profile->samples_to)
+				samples[(*count)++] = samples[i];
+	}
 	if (*count > 1)
 		qsort(samples, *count, sizeof(*samples), by_time);
 	return samples;
@@ -265,12 +273,116 @@ bool swz_sample_spans_next(struct swz_sample_spans *spans, uint32_t *node,
 	return true;
 }
 
-/* --- a range of time ----------------------------------------------------- */
+/* --- shares: what each sample stands for ---------------------------------- */
 
+/* A node without what is below it. */
 struct share {
+	int64_t running, waiting; /* ticks */
+	uint64_t calls;
 	uint64_t all[2], kept[2]; /* samples while it ran, and waited */
 	bool used;                /* it has any that is kept, or below it */
 };
+
+static bool has_parent(const struct swz_node_span *span, uint32_t i,
+		       const struct swz_node *node)
+{
+	return i && node->parent >= span->unit && node->parent < span->unit + i;
+}
+
+/* Parents come before their children. */
+static void find_own(const struct swz_profile *profile,
+		     const struct swz_node_span *span, struct share *shares)
+{
+	uint32_t i;
+
+	for (i = 0; i < span->count; i++) {
+		const struct swz_node *n = swz_profile_node(profile,
+							    span->unit + i);
+		uint64_t waiting = (uint64_t)n->waiting_ticks;
+		uint64_t running = (uint64_t)n->ticks - waiting;
+		struct share *s = &shares[i], *parent;
+
+		s->running = (int64_t)((uint64_t)s->running + running);
+		s->waiting = (int64_t)((uint64_t)s->waiting + waiting);
+		s->calls += n->calls;
+		if (!has_parent(span, i, n))
+			continue;
+		parent = &shares[n->parent - span->unit];
+		parent->running = (int64_t)((uint64_t)parent->running -
+					    running);
+		parent->waiting = (int64_t)((uint64_t)parent->waiting -
+					    waiting);
+		if (n->open & SWZ_NODE_HIT)
+			parent->calls -= n->calls;
+	}
+}
+
+/* (those that no chunk has stand for their part of the time) */
+static void count_untimed(const struct swz_node_span *span,
+			  struct share *shares)
+{
+	uint32_t i;
+
+	for (i = 0; i < span->count; i++)
+		if (shares[i].all[0] < shares[i].calls)
+			shares[i].all[0] = shares[i].calls;
+}
+
+static struct share *share_of(const struct swz_node_span *span,
+			      struct share *shares,
+			      const struct swz_profile_sample *sample)
+{
+	return sample->node >= span->unit &&
+			       sample->node - span->unit < span->count
+		       ? &shares[sample->node - span->unit]
+		       : NULL;
+}
+
+struct swz_sample_share *swz_sample_shares(
+	const struct swz_profile *profile,
+	const struct swz_profile_thread *thread,
+	const struct swz_profile_sample *samples, size_t sample_count,
+	size_t *count)
+{
+	struct swz_sample_share *found = NULL;
+	size_t capacity = 0, i, j;
+
+	*count = 0;
+	for (i = 0; i < thread->span_count; i++) {
+		const struct swz_node_span *span = &thread->spans[i];
+		struct share *shares = swz_allocate(span->count + 1u,
+						    sizeof(*shares));
+
+		for (j = 0; j < sample_count; j++) {
+			struct share *s = share_of(span, shares, &samples[j]);
+
+			if (s)
+				s->all[samples[j].waiting]++;
+		}
+		find_own(profile, span, shares);
+		for (j = 0; j < span->count; j++)
+			shares[j].used = shares[j].all[0] || shares[j].all[1];
+		count_untimed(span, shares);
+		for (j = 0; j < span->count; j++) {
+			const struct share *s = &shares[j];
+
+			if (!s->used)
+				continue;
+			swz_grow(&found, &capacity, *count, sizeof(*found));
+			found[(*count)++] = (struct swz_sample_share){
+				.node = span->unit + (uint32_t)j,
+				.running_ticks = s->running,
+				.waiting_ticks = s->waiting,
+				.running = s->all[0],
+				.waiting = s->all[1],
+			};
+		}
+		free(shares);
+	}
+	return found;
+}
+
+/* --- a range of time ----------------------------------------------------- */
 
 static struct swz_node *node_at(struct swz_profile *profile, uint32_t unit)
 {
@@ -283,44 +395,25 @@ static int64_t part(int64_t ns, uint64_t kept, uint64_t all)
 	return all ? (int64_t)((__int128)ns * (int64_t)kept / (int64_t)all) : 0;
 }
 
-/* Nodes of a span, their parents first. What is below each is taken out of it,
- * all are cut down, and put together again. */
+/* What each node has of its own is cut down, and put together again. */
 static void keep_span(struct swz_profile *profile,
 		      const struct swz_node_span *span, struct share *shares)
 {
 	uint32_t i;
 
-	for (i = 1; i < span->count; i++) {
-		struct swz_node *n = node_at(profile, span->unit + i), *parent;
-
-		if (n->parent < span->unit || n->parent >= span->unit + i)
-			continue;
-		parent = node_at(profile, n->parent);
-		parent->ticks = (int64_t)((uint64_t)parent->ticks -
-					  (uint64_t)n->ticks);
-		parent->waiting_ticks =
-			(int64_t)((uint64_t)parent->waiting_ticks -
-				  (uint64_t)n->waiting_ticks);
-		if (n->open & SWZ_NODE_HIT)
-			parent->calls -= n->calls;
-	}
+	find_own(profile, span, shares);
+	count_untimed(span, shares);
 	for (i = 0; i < span->count; i++) {
 		struct swz_node *n = node_at(profile, span->unit + i);
 		struct share *s = &shares[i];
-		int64_t running = (int64_t)((uint64_t)n->ticks -
-					    (uint64_t)n->waiting_ticks);
 
-		/* (those that no chunk has are not of the range) */
-		if (s->all[0] < n->calls)
-			s->all[0] = n->calls;
 		/* (a running thread's samples have a part of its waiting: for
 		 * a processor) */
-		n->waiting_ticks = s->all[1] ? part(n->waiting_ticks,
-						    s->kept[1], s->all[1])
-					     : part(n->waiting_ticks,
-						    s->kept[0], s->all[0]);
+		n->waiting_ticks =
+			s->all[1] ? part(s->waiting, s->kept[1], s->all[1])
+				  : part(s->waiting, s->kept[0], s->all[0]);
 		n->ticks = (int64_t)((uint64_t)n->waiting_ticks +
-				     (uint64_t)part(running, s->kept[0],
+				     (uint64_t)part(s->running, s->kept[0],
 						    s->all[0]));
 		n->calls = s->kept[0];
 		s->used = s->kept[0] || s->kept[1];
@@ -328,7 +421,7 @@ static void keep_span(struct swz_profile *profile,
 	for (i = span->count; i-- > 1;) {
 		struct swz_node *n = node_at(profile, span->unit + i), *parent;
 
-		if (n->parent < span->unit || n->parent >= span->unit + i)
+		if (!has_parent(span, i, n))
 			continue;
 		parent = node_at(profile, n->parent);
 		shares[n->parent - span->unit].used |= shares[i].used;
@@ -363,12 +456,10 @@ static uint64_t keep_of_thread(struct swz_profile *profile,
 
 		for (j = 0; j < count; j++) {
 			const struct swz_profile_sample *s = &samples[j];
-			struct share *share;
+			struct share *share = share_of(span, shares, s);
 
-			if (s->node < span->unit ||
-			    s->node - span->unit >= span->count)
+			if (!share)
 				continue;
-			share = &shares[s->node - span->unit];
 			share->all[s->waiting]++;
 			if (s->ticks < from || s->ticks >= to)
 				continue;
@@ -435,6 +526,8 @@ void swz_samples_keep_range(struct swz_profile *profile, uint64_t from,
 			thread->record.processor_ticks = thread->last_ticks;
 		}
 	}
+	profile->samples_from = from;
+	profile->samples_to = to;
 	if (from > profile->header.start_ticks)
 		profile->header.start_ticks = from;
 	if (profile->header.end_ticks > to)

@@ -30,6 +30,23 @@ struct swz_profile_sample *swz_samples_read(
 uint32_t swz_sample_context(const struct swz_profile *profile,
 			    const struct swz_profile_sample *sample);
 
+/* What the samples of a node stand for, without what is below it. */
+struct swz_sample_share {
+	uint32_t node;
+	int64_t running_ticks, waiting_ticks;
+	uint64_t running; /* samples while it ran, those without a time, too */
+	uint64_t waiting; /* 0 with waiting_ticks: for a processor, which is a
+			   * part of the running ones' */
+};
+
+/* Of all nodes that have any of the SAMPLES, of swz_samples_read(), in the
+ * order of nodes; to be freed. */
+struct swz_sample_share *swz_sample_shares(
+	const struct swz_profile *profile,
+	const struct swz_profile_thread *thread,
+	const struct swz_profile_sample *samples, size_t sample_count,
+	size_t *count);
+
 /* The thread as if each sample were a part of its time in which the functions
  * on its stack ran: a function begins with the first sample that has it, and
  * ends before the next one that has it not, or where no sample came for long.
@@ -48,7 +65,7 @@ bool swz_sample_spans_next(struct swz_sample_spans *spans, uint32_t *node,
 
 /* Keeps of a sampled profile what was sampled from FROM to TO (ticks): counts
  * of nodes, and the part of their time that these samples stand for. All else
- * is gone, and threads begin and end with the range. */
+ * is gone, other samples, too, and threads begin and end with the range. */
 void swz_samples_keep_range(struct swz_profile *profile, uint64_t from,
 			    uint64_t to);
 

@@ -1,5 +1,7 @@
 """What is counted from events: ranges of time, and all of it."""
 
+import collections
+
 from checks.tables import check_header, same_tables
 from expect import between, close, equal
 from other_formats import range_of
@@ -91,6 +93,45 @@ def check_range(page, profile):
     page.click_on('#threads-all')
     page.key('0')
     same_tables(whole, page_table(page), 'everything again')
+
+
+def check_sampled_range(page, profile):
+    """a range of samples has what the other formats say of it"""
+    equal('flame', page.eval('swizzle.chartName'), 'first chart')
+    page.click_on('[data-chart=timeline]')
+    whole = page_table(page)
+    x, y, width = page.eval("(() => { const r = swizzle.chart.canvas"
+                            ".getBoundingClientRect();"
+                            " return [r.x, r.y, r.width]; })()")
+    stages = collections.Counter()
+    for low, high in ((0.05, 0.4), (0.3, 0.7), (0.02, 0.99)):
+        page.drag(x + low * width, y + 8, x + high * width, y + 8, False)
+        title = page.eval("document.querySelector('#range').title")
+        where = range_of(*[number(part) for part in title.split(' to ')])
+        expected, actual = profile.table(*where), page_table(page)
+        equal(set(expected), set(actual), 'functions from %s' % (where,))
+        for key, row in expected.items():
+            equal(row[0], actual[key][0], 'samples of %s' % key[0])
+            for i, what in ((1, 'self'), (2, 'inclusive')):
+                # rounded down for each place that was hit
+                close(row[i], actual[key][i], 2 + row[0], '%s time of %s' % (
+                    what, key[0]))
+        total, _, _ = profile.total(*where)
+        close(total, number(page.eval("document.querySelector('#total').title")),
+              2 + sum(row[0] for row in expected.values()), 'total')
+        equal(page.eval('swizzle.model.total'),
+              page.eval('swizzle.model.tree.total[0]'), 'the tree has all of it')
+        stages.update(name for name, _ in expected)
+        page.key('Escape')
+    equal(True, 1 <= stages['first'] <= 3 and stages['second'] >= 1,
+          'the stages were in these ranges')
+    page.click_on('#range-clear')
+    same_tables(whole, page_table(page), 'all of the time again')
+    text = page.eval("(() => { const {timeline} = swizzle.charts;"
+                     " const [thread] = timeline.lanes();"
+                     " return JSON.stringify(timeline.describe({thread,"
+                     " of: thread.trace, at: 0})); })()")
+    equal(True, 'by samples' in text and 'this call' not in text, text)
 
 
 def check_whole(page, profile):

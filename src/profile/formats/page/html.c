@@ -17,6 +17,7 @@
 #include "profile/file/inputs.h"
 #include "profile/file/ranks.h"
 #include "profile/file/records.h"
+#include "profile/file/samples.h"
 #include "profile/formats/common/diff.h"
 #include "profile/formats/common/json_writer.h"
 #include "profile/formats/common/section.h"
@@ -155,6 +156,7 @@ static void put_samples(struct swz_json *json,
 			 mattering(header->samples, header->missed_samples));
 	swz_json_integer(json, "cutStacks", header->cut_stacks);
 	swz_json_integer(json, "brokenStacks", header->broken_stacks);
+	swz_json_integer(json, "untimedSamples", header->untimed_samples);
 	swz_json_flag(json, "ofWaiting",
 		      header->sample_flags & SWZ_SAMPLES_OF_WAITING);
 }
@@ -643,8 +645,16 @@ void swz_html_section(struct swz_writer *writer,
 	if (section->thread && !section->old)
 		swz_html_put_last(page->stream, page->thread_count - 1,
 				  section);
-	if (!section->thread || !swz_profile_traced(section->profile))
+	if (!section->thread || section->old)
 		return;
+	if (swz_profile_has_samples(section->profile)) {
+		swz_html_put_samples(page->stream, page->thread_count - 1,
+				     section);
+	} else if (!swz_profile_traced(section->profile)) {
+		swz_html_put_failed(page->stream, page->thread_count - 1,
+				    section->contexts, NULL);
+		return;
+	}
 	swz_html_put_events(page->stream, page->thread_count - 1,
 			    &page->event_room, section, &note->events);
 	note->cut = swz_html_put_calls(page->stream, page->thread_count - 1,

@@ -15,6 +15,7 @@
 #include "util/output.h"
 #include "profile/costs/tree_events.h"
 #include "profile/file/events.h"
+#include "profile/file/samples.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/page/html_blocks.h"
 #include "profile/formats/calls/calls.h"
@@ -390,6 +391,7 @@ struct writer {
 	const struct swz_catalog *catalog;
 	uint32_t *child;   /* per context: which of its parent's it is */
 	uint32_t *current; /* per context: in which one it is during a call */
+	uint64_t *errors;  /* per context: calls that returned one */
 	struct open *stack;
 	size_t depth; /* of the stack */
 	size_t capacity;
@@ -423,6 +425,7 @@ static void number_contexts(struct writer *w)
 
 	w->child = swz_allocate(contexts->count, sizeof(*w->child));
 	w->current = swz_allocate(contexts->count, sizeof(*w->current));
+	w->errors = swz_allocate(contexts->count, sizeof(*w->errors));
 	for (i = 1; i < contexts->count; i++) {
 		w->child[i] = ++count[contexts->items[i].parent];
 		w->current[i] = current_of(contexts, i);
@@ -612,6 +615,7 @@ static void end(struct writer *w, const struct swz_event *event)
 	}
 	/* (before it leaves the stack: a block may begin with it) */
 	error = ends_in_error(w, event);
+	w->errors[w->stack[w->depth - 1].activation.context] += error;
 	put(w, event->ticks,
 	    event->cut                       ? END_CUT
 	    : event->how == SWZ_EVENT_UNWIND ? UNWIND
@@ -655,6 +659,33 @@ static void describe_untraced(const struct swz_profile *profile,
 	written->untraced_calls = untraced.calls;
 	written->untraced_ns = swz_profile_ns(profile, untraced.ticks);
 	written->untraced_own_ns = swz_profile_ns(profile, untraced.own_ticks);
+}
+
+void swz_html_put_failed(FILE *stream, size_t number,
+			 const struct swz_contexts *contexts,
+			 const uint64_t *errors)
+{
+	struct swz_page_block *block = NULL;
+	size_t last = 0, i;
+	char name[64];
+
+	snprintf(name, sizeof(name), "failed %zu", number);
+	for (i = 0; i < contexts->count; i++) {
+		uint64_t unwound = contexts->items[i].unwound;
+		uint64_t returned = errors ? errors[i] : 0;
+
+		if (!unwound && !returned)
+			continue;
+		if (!block)
+			block = swz_page_block_begin(stream, name,
+						     EVENTS_LEVEL);
+		swz_page_block_number(block, i - last);
+		swz_page_block_number(block, unwound);
+		swz_page_block_number(block, returned);
+		last = i;
+	}
+	if (block)
+		swz_page_block_end(block);
 }
 
 /* Writes what is needed to read only a part of it. */
@@ -717,10 +748,101 @@ void swz_html_put_events(FILE *stream, size_t number, uint64_t *room,
 	end_block(&w);
 	put_parts(&w, origin);
 	put_own_work(&w, origin);
+	swz_html_put_failed(stream, number, w.contexts, w.errors);
 	swz_values_close(w.values);
 	swz_kept_values_free(&w.arguments);
 	free(w.own);
+	free(w.errors);
 	free(w.child);
 	free(w.current);
 	free(w.stack);
+}
+
+/* --- samples -------------------------------------------------------------- */
+
+/* The context that a sample's time is in. What is hidden is its caller's. */
+static uint32_t context_of(const struct swz_section *section, uint32_t unit)
+{
+	const struct swz_profile_thread *thread = section->thread;
+
+	while (unit != thread->record.root &&
+	       swz_thread_has_node(thread, unit)) {
+		uint32_t context = swz_map_get(&section->contexts->units, unit,
+					       0);
+		uint32_t parent =
+			swz_profile_node(section->profile, unit)->parent;
+
+		if (context != SWZ_MAP_NONE && context != SWZ_CONTEXT_ROOT)
+			return context;
+		if (parent >= unit)
+			break;
+		unit = parent;
+	}
+	return SWZ_CONTEXT_ROOT;
+}
+
+static void put_shares(struct swz_page_block *block,
+		       const struct swz_section *section,
+		       const struct swz_sample_share *shares, size_t count)
+{
+	const struct swz_profile *profile = section->profile;
+	size_t i;
+
+	swz_page_block_number(block, count);
+	for (i = 0; i < count; i++) {
+		const struct swz_sample_share *s = &shares[i];
+
+		swz_page_block_number(block, context_of(section, s->node));
+		swz_page_block_time(block,
+				    swz_profile_ns(profile, s->running_ticks));
+		swz_page_block_time(block,
+				    swz_profile_ns(profile, s->waiting_ticks));
+		swz_page_block_number(block, s->running);
+		swz_page_block_number(block, s->waiting);
+	}
+}
+
+static int by_node(const void *left, const void *right)
+{
+	const struct swz_sample_share *a = left, *b = right;
+
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+void swz_html_put_samples(FILE *stream, size_t number,
+			  const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	uint64_t last = swz_profile_origin(profile);
+	size_t count, share_count, i;
+	struct swz_profile_sample *samples = swz_samples_read(
+		profile, section->thread, &count);
+	struct swz_sample_share *shares = swz_sample_shares(
+		profile, section->thread, samples, count, &share_count);
+	struct swz_page_block *block;
+	char name[64];
+
+	if (share_count > 1)
+		qsort(shares, share_count, sizeof(*shares), by_node);
+	snprintf(name, sizeof(name), "samples %zu", number);
+	block = swz_page_block_begin(stream, name, EVENTS_LEVEL);
+	put_shares(block, section, shares, share_count);
+	for (i = 0; i < count; i++) {
+		const struct swz_sample_share wanted =
+						      {.node = samples[i].node},
+					      *found;
+
+		found = share_count ? bsearch(&wanted, shares, share_count,
+					      sizeof(*shares), by_node)
+				    : NULL;
+		if (!found)
+			continue;
+		swz_page_block_number(block, (samples[i].ticks - last) << 1 |
+						     samples[i].waiting);
+		swz_page_block_number(block, (uint64_t)(found - shares));
+		last = samples[i].ticks;
+	}
+	swz_page_block_end(block);
+	free(shares);
+	free(samples);
 }

@@ -1,7 +1,7 @@
 #ifndef SWZ_PROFILE_FORMATS_PAGE_HTML_EVENTS_H
 #define SWZ_PROFILE_FORMATS_PAGE_HTML_EVENTS_H
 
-/* The events of a trace, as the page has them (docs/html.md). */
+/* The events of a trace, and samples, as the page has them (docs/html.md). */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -97,5 +97,19 @@ struct swz_html_events {
 void swz_html_put_events(FILE *stream, size_t number, uint64_t *room,
 			 const struct swz_section *section,
 			 struct swz_html_events *written);
+
+/* Writes the block "failed NUMBER", if any call failed: of contexts how many
+ * calls were ended by an exception, and how many returned an error, of which
+ * ERRORS has the number by context; NULL: that is not known. */
+void swz_html_put_failed(FILE *stream, size_t number,
+			 const struct swz_contexts *contexts,
+			 const uint64_t *errors);
+
+/* --- samples -------------------------------------------------------------- */
+
+/* Writes the block "samples NUMBER": when each sample with a time was taken of
+ * the section's thread, whose contexts are by unit, and what it stands for. */
+void swz_html_put_samples(FILE *stream, size_t number,
+			  const struct swz_section *section);
 
 #endif
