@@ -43,6 +43,7 @@ void swz_contexts_free(struct swz_contexts *contexts)
  * which have their time there. There are not as many places. */
 #define FOLDED 0x80000000u
 #define HIT 0x40000000u /* in the same way */
+#define CAUSED 0x20000000u
 
 static uint32_t child(struct swz_contexts *contexts, uint32_t parent,
 		      uint32_t function, uint32_t place, uint32_t kind)
@@ -64,6 +65,7 @@ static uint32_t child(struct swz_contexts *contexts, uint32_t parent,
 			.parent = parent,
 			.place = place,
 			.folded = kind == FOLDED,
+			.caused = kind == CAUSED,
 			.is_hit = kind == HIT,
 			.depth = contexts->items[parent].depth + 1};
 	}
@@ -76,11 +78,32 @@ uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 	return child(contexts, parent, function, place, folded ? FOLDED : 0);
 }
 
+uint32_t swz_contexts_caused(struct swz_contexts *contexts, uint32_t parent,
+			     uint32_t function, uint32_t place)
+{
+	return child(contexts, parent, function, place, CAUSED);
+}
+
+uint32_t swz_contexts_current(const struct swz_contexts *contexts,
+			      uint32_t index)
+{
+	uint32_t function = contexts->items[index].function;
+
+	while (contexts->items[index].folded && index != SWZ_CONTEXT_ROOT) {
+		do
+			index = contexts->items[index].parent;
+		while (index != SWZ_CONTEXT_ROOT &&
+		       contexts->items[index].function != function);
+	}
+	return index;
+}
+
 uint32_t swz_contexts_like(struct swz_contexts *contexts, uint32_t parent,
 			   const struct swz_context *other)
 {
 	return child(contexts, parent, other->function, other->place,
-		     other->is_hit   ? HIT
+		     other->caused   ? CAUSED
+		     : other->is_hit ? HIT
 		     : other->folded ? FOLDED
 				     : 0);
 }

@@ -27,6 +27,8 @@ struct swz_context {
 	uint32_t place;    /* of the call, if contexts are told apart by it */
 	uint32_t depth;    /* of the root 0 */
 	bool folded;  /* its calls go on in the function's context further up */
+	bool caused;  /* called by another thread than the parent's, which has
+		       * posted it: causes.h */
 	bool is_hit;  /* no call: what samples hit at this place of the parent's
 		       * function */
 	bool topmost; /* by swz_contexts_sum(): its function is not above it */
@@ -82,6 +84,15 @@ void swz_contexts_add_untraced(struct swz_contexts *contexts);
  * FOLDED: of those calls that go on further up. */
 uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 			    uint32_t function, uint32_t place, bool folded);
+
+/* The same of what another thread did for a call (causes.h). */
+uint32_t swz_contexts_caused(struct swz_contexts *contexts, uint32_t parent,
+			     uint32_t function, uint32_t place);
+
+/* Where a context's calls and times are: itself, or for a folded one the
+ * context of its function further up. */
+uint32_t swz_contexts_current(const struct swz_contexts *contexts,
+			      uint32_t index);
 
 /* The child of PARENT that stands for a context of another tree. */
 uint32_t swz_contexts_like(struct swz_contexts *contexts, uint32_t parent,

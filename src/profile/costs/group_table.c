@@ -62,6 +62,7 @@ static uint32_t make_row_of(struct making *making, uint32_t function)
 
 	switch (making->groups->rows) {
 	case SWZ_BY_FUNCTION:
+	case SWZ_BY_CAUSE:
 		row.name = f->name;
 		return row_at(making, function, 0, &row);
 	case SWZ_BY_MODULE:
@@ -422,6 +423,52 @@ static void find_inclusive_lines(struct making *making,
 	free(copy.items);
 }
 
+/* The row of what was posted by a context: of the function that made this call.
+ */
+static uint32_t row_of_cause(struct making *making,
+			     const struct swz_contexts *contexts,
+			     uint32_t posting)
+{
+	uint32_t caller = contexts->items[posting].parent;
+
+	return row_of(
+		making,
+		contexts->items[caller == SWZ_CONTEXT_ROOT ? posting : caller]
+			.function);
+}
+
+/* Each context counts for the nearest cause above it. */
+static void make_cause_rows(struct making *making,
+			    const struct swz_contexts *contexts)
+{
+	const struct swz_group_row own = {.name = "[its own]",
+					  .module_name = "-"};
+	struct swz_contexts copy = {.count = contexts->count};
+	size_t i;
+
+	copy.items = swz_allocate(copy.count, sizeof(*copy.items));
+	for (i = 0; i < contexts->count; i++) {
+		const struct swz_context *context = &contexts->items[i];
+		uint32_t row = i == SWZ_CONTEXT_ROOT
+				       ? row_at(making, NONE, 1, &own)
+			       : context->caused
+				       ? row_of_cause(making, contexts,
+						      context->parent)
+				       : copy.items[context->parent].function;
+		struct swz_group_row *to = &making->table->rows[row];
+
+		copy.items[i] = *context;
+		copy.items[i].function = row;
+		to->counted = true;
+		to->calls = swz_add_count(to->calls, context->calls);
+		to->self_ns = swz_add(to->self_ns, context->self_ns);
+		to->self_waiting_ns = swz_add(to->self_waiting_ns,
+					      context->self_waiting_ns);
+	}
+	sum_rows(making, &copy);
+	free(copy.items);
+}
+
 /* Where calls were folded a function has more than its contexts: its group has
  * no less. */
 static void find_inclusive(struct making *making,
@@ -512,11 +559,15 @@ void swz_group_table_make(struct swz_group_table *table,
 		make_thread_rows(&making);
 	else if (groups->rows == SWZ_BY_PROCESS)
 		make_process_rows(&making);
-	if (groups->columns == SWZ_BY_RANK)
+	if (groups->rows == SWZ_BY_CAUSE)
+		make_cause_rows(&making, contexts);
+	else if (groups->columns == SWZ_BY_RANK)
 		add_ranks(&making, report, filters);
 	else
 		add_threads(&making, report, filters);
-	if (groups->rows == SWZ_BY_PROCESS)
+	if (groups->rows == SWZ_BY_CAUSE)
+		; /* (they are known) */
+	else if (groups->rows == SWZ_BY_PROCESS)
 		add_descendants(table);
 	else if (groups->rows == SWZ_BY_THREAD)
 		for (i = 0; i < table->count; i++)

@@ -46,7 +46,8 @@ enum swz_group_key {
 	SWZ_BY_THREAD,
 	SWZ_BY_FILE,
 	SWZ_BY_LINE,
-	SWZ_BY_RANK /* columns only */
+	SWZ_BY_CAUSE, /* what was done for which function: causes.h */
+	SWZ_BY_RANK   /* columns only */
 };
 
 /* A thread, and what was recorded in it. */
@@ -170,7 +171,10 @@ void swz_groups_add_sum(struct swz_groups *groups, struct swz_binding *binding,
 void swz_groups_end(struct swz_groups *groups);
 void swz_groups_free(struct swz_groups *groups);
 
-/* With CONTEXTS that are by_hit a line's inclusive time is that of all stacks
+/* By cause CONTEXTS are those of swz_causes_place(). A row is of the function
+ * that made the posting calls; what nobody has posted has a row, too.
+ *
+ * With CONTEXTS that are by_hit a line's inclusive time is that of all stacks
  * that the line is in: it was hit, or it has called something.
  *
  * The rows, in no order but that of processes. Names are resolved, CONTEXTS are

@@ -282,6 +282,20 @@ static void check_by(struct swz_dump_options *options)
 			   swz_by_name(options->by), problem);
 }
 
+/* Threads are put together: each may work for any other. */
+static void check_causes(const struct swz_dump_options *options)
+{
+	if (options->by == SWZ_BY_CAUSE)
+		return; /* (as of any --by) */
+	if (!(takes(options) & SWZ_TAKES_BOTTOM_UP))
+		not_taken(options, "--causes");
+	if (options->old || options->thread_parts || options->separate_threads)
+		swz_dump_bad_usage("--causes has no use for %s",
+				   options->old ? "--diff"
+						: "--thread-parts and "
+						  "--separate-threads");
+}
+
 static void check_apart(const struct swz_dump_options *options)
 {
 	const char *other = options->calls.blame      ? "--blame"
@@ -466,6 +480,8 @@ static void dump_check_options(struct swz_dump_options *options)
 	if (options->table.offsets && options->old)
 		swz_dump_bad_usage("--offsets has no use for --diff: each "
 				   "version has its own");
+	if (options->causes)
+		check_causes(options);
 	if (options->output)
 		check_name(options);
 	if (options->since)
@@ -724,6 +740,9 @@ static void take_option(void *context, const struct swz_option *option,
 	case OPTION_OFFSETS:
 		options->table.offsets = true;
 		break;
+	case OPTION_CAUSES:
+		options->causes = true;
+		break;
 	case OPTION_DIFF:
 		(void)not_empty(as, value, "file name");
 		once(as, options->old != NULL, value);
@@ -778,6 +797,7 @@ static void take_option(void *context, const struct swz_option *option,
 		break;
 	case OPTION_BY:
 		swz_dump_parse_by(options, as, value);
+		options->causes |= options->by == SWZ_BY_CAUSE;
 		break;
 	case OPTION_PUSH:
 		if (swz_push_problem(value))
@@ -891,7 +911,8 @@ static bool part_sides(void *context)
 static const struct swz_format *default_format(
 	const struct swz_dump_options *options)
 {
-	if (options->given & SWZ_TAKES_BOTTOM_UP || options->table.offsets)
+	if (options->given & SWZ_TAKES_BOTTOM_UP || options->table.offsets ||
+	    (options->causes && options->by == SWZ_BY_NOTHING))
 		return swz_format_find("tree");
 	if (options->calls.apart ||
 	    options->given & (SWZ_TAKES_CALLS | GIVEN_CALLS_OF | GIVEN_BLAME))

@@ -57,6 +57,7 @@ struct swz_dump_options {
 	enum swz_group_key by;         /* --by; SWZ_BY_NOTHING: functions */
 	enum swz_group_key columns_by; /* its second key, or SWZ_BY_NOTHING */
 	bool imbalance;                /* --by rank */
+	bool causes;                   /* --causes, or --by cause */
 	char **arguments;              /* files and directories */
 	size_t argument_count;
 	char **old; /* the same of what they are compared with; NULL: nothing */

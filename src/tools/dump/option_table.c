@@ -305,6 +305,9 @@ void swz_dump_parse_by(struct swz_dump_options *options, const char *as,
 	options->by = parse_key(as, first);
 	free(first);
 	options->columns_by = parse_key(as, comma + 1);
+	if (options->by == SWZ_BY_CAUSE)
+		swz_dump_bad_usage("option %s: '%s': causes have no columns",
+				   as, value);
 	if (options->columns_by != SWZ_BY_THREAD &&
 	    options->columns_by != SWZ_BY_PROCESS &&
 	    options->columns_by != SWZ_BY_RANK)
@@ -349,7 +352,8 @@ const struct swz_option swz_dump_option_list[] = {
 	 .id = OPTION_BY,
 	 .group = GIVEN_BY,
 	 .help = "table, text, csv, json: a row for each function, module, "
-		 "process, thread, file or line; rank: how functions "
+		 "process, thread, file or line; cause: what was done for "
+		 "which function (--flows); rank: how functions "
 		 "differ between the ranks of a parallel program; "
 		 "KEY,thread KEY,process KEY,rank: a column for each "
 		 "thread, process or rank",
@@ -573,6 +577,13 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "tree: where in its caller each call is made|, as "
 		 "main+0xe8/0x470",
 	 .brief = "tree: where in its caller each call is made"},
+	{.name = "causes",
+	 .id = OPTION_CAUSES,
+	 .help = "tree: work for another thread below the call that posted "
+		 "it|, "
+		 "of a trace with --flows",
+	 .brief = "tree: work for another thread below the call that posted "
+		  "it"},
 	{.heading = "Names and source files",
 	 .common = true,
 	 .name = "embed",

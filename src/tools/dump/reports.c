@@ -12,6 +12,7 @@
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/file/events.h"
+#include "profile/costs/causes.h"
 #include "profile/file/ranks.h"
 #include "profile/flows/flows.h"
 #include "profile/formats/tables/by.h"
@@ -409,6 +410,53 @@ static int dump_write_events(const struct swz_dump_input *input,
 	return status;
 }
 
+/* --- causes --------------------------------------------------------------- */
+
+/* Adds a thread, whose contexts CAUSES gets instead of the result. */
+static void add_to_causes(struct swz_causes *causes,
+			  struct swz_dump_result *result, size_t process,
+			  struct swz_binding *binding,
+			  const struct swz_profile_thread *thread,
+			  const struct swz_dump_options *options)
+{
+	struct swz_contexts shared = result->contexts;
+
+	swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE,
+			   shared.by_place);
+	result->contexts.by_offset = shared.by_offset;
+	result->contexts.by_unit = true;
+	swz_dump_add_thread(result, binding, thread, options);
+	swz_causes_add(causes, (uint32_t)process, thread->index,
+		       binding->profile, &result->contexts);
+	result->contexts = shared;
+}
+
+/* Gives the result the contexts of all threads; says what is not certain. */
+static void place_causes(struct swz_causes *causes,
+			 struct swz_dump_result *result,
+			 const struct swz_flows *flows,
+			 const struct swz_dump_options *options)
+{
+	swz_causes_place(causes, flows,
+			 swz_dump_has_range(options) ? &options->range : NULL,
+			 &result->contexts);
+	swz_causes_free(causes);
+	if (!options->quiet)
+		tell_doubts(flows);
+}
+
+/* NULL, after a word about it: nothing says what was done for what. */
+static struct swz_flows *find_causes(const struct swz_dump_input *input)
+{
+	struct swz_flows *flows = swz_flows_find(input->profiles, input->count);
+
+	if (!flows)
+		swz_dump_complain("%s: no flows were recorded, by which causes "
+				  "are known: swizzle-run -m trace --flows",
+				  input->profiles[0]->name);
+	return flows;
+}
+
 /* --- sums by a key ------------------------------------------------------- */
 
 /* Each thread has a report of its own, of which the parts are kept; the report
@@ -419,10 +467,12 @@ static int dump_write_events(const struct swz_dump_input *input,
 struct adding {
 	struct swz_dump_result all; /* the contexts of all threads */
 	struct swz_groups groups;
+	struct swz_causes *causes; /* by cause; or NULL */
 };
 
 /* IN_SUM: the groups have its costs from elsewhere. */
-static void add_thread(struct adding *adding, struct swz_binding *binding,
+static void add_thread(struct adding *adding, size_t process,
+		       struct swz_binding *binding,
 		       const struct swz_profile_thread *thread, bool in_sum,
 		       const struct swz_dump_options *options)
 {
@@ -431,7 +481,11 @@ static void add_thread(struct adding *adding, struct swz_binding *binding,
 	own.without_edges = true;
 	own.hits.wanted = adding->all.contexts.by_hit;
 	adding->all.report = own;
-	swz_dump_add_thread(&adding->all, binding, thread, options);
+	if (adding->causes)
+		add_to_causes(adding->causes, &adding->all, process, binding,
+			      thread, options);
+	else
+		swz_dump_add_thread(&adding->all, binding, thread, options);
 	if (!in_sum)
 		swz_groups_add(&adding->groups, binding->profile,
 			       binding->profile, thread, &adding->all.report);
@@ -453,8 +507,8 @@ static void add_sum(struct adding *adding, struct swz_binding *binding,
 		wanted[i] = swz_profile_thread_has_rank(profile, i) &&
 			    swz_dump_wants(options, &profile->threads[i]);
 		if (wanted[i])
-			add_thread(adding, binding, &profile->threads[i], true,
-				   options);
+			add_thread(adding, 0, binding, &profile->threads[i],
+				   true, options);
 	}
 	swz_groups_add_sum(&adding->groups, binding, wanted,
 			   !options->threads.count);
@@ -479,7 +533,7 @@ static void add_all(struct adding *adding, struct swz_dump_input *input,
 			swz_groups_add_process(&adding->groups, profile);
 		for (j = 0; j < profile->thread_count; j++)
 			if (swz_dump_wants(options, &profile->threads[j]))
-				add_thread(adding, &input->bindings[i],
+				add_thread(adding, i, &input->bindings[i],
 					   &profile->threads[j], false,
 					   options);
 	}
@@ -582,9 +636,16 @@ static int dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 	struct swz_output output;
 	struct swz_section section;
 	struct swz_by_section by = {&section, &adding.groups};
+	struct swz_flows *flows = NULL;
 	char *path;
 	int status;
 
+	if (options->causes) {
+		flows = find_causes(input);
+		if (!flows)
+			return EXIT_INPUT;
+		adding.causes = swz_causes_begin();
+	}
 	if (options->columns_by == SWZ_BY_RANK && !check_ranks(input, options))
 		return EXIT_FAILURE;
 	path = swz_dump_output_path(options, input->profiles[0]->header.pid);
@@ -595,6 +656,9 @@ static int dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 			   lines_of_samples(input, options));
 	adding.all.contexts.by_hit = adding.all.contexts.by_place;
 	add_all(&adding, input, options);
+	if (flows)
+		place_causes(adding.causes, &adding.all, flows, options);
+	swz_flows_free(flows);
 	swz_dump_warn_result(&adding.all, options);
 	swz_dump_end_result(&adding.all);
 	swz_dump_resolve(catalog);
@@ -619,6 +683,24 @@ static int dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 /* The threads are added to reports (one for all, or one per thread), and each
  * report is handed to the writer of the format. */
 
+static void merge_thread(struct swz_dump_result *result,
+			 struct swz_causes *causes,
+			 const struct swz_dump_input *input, size_t process,
+			 size_t index, const struct swz_dump_options *options)
+{
+	struct swz_binding *binding = &input->bindings[process];
+	const struct swz_profile_thread *thread =
+		&input->profiles[process]->threads[index];
+
+	if (!swz_dump_wants(options, thread))
+		return;
+	if (causes)
+		add_to_causes(causes, result, process, binding, thread,
+			      options);
+	else
+		swz_dump_add_thread(result, binding, thread, options);
+}
+
 static int dump_merged(struct swz_dump_input *input,
 		       struct swz_catalog *catalog,
 		       const struct swz_dump_options *options)
@@ -627,20 +709,26 @@ static int dump_merged(struct swz_dump_input *input,
 	struct swz_dump_result result = {0};
 	struct swz_debug_packages packages = {0};
 	struct swz_dump_advice advice = swz_dump_advice_begin(&packages);
+	struct swz_causes *causes = NULL;
+	struct swz_flows *flows = NULL;
 	struct swz_section section;
 	int status;
 	size_t i, j;
 
+	if (options->causes) {
+		flows = find_causes(input);
+		if (!flows)
+			return EXIT_INPUT;
+		causes = swz_causes_begin();
+	}
 	swz_dump_begin_adding(input, options, NULL);
 	swz_dump_begin_result(&result, options);
 	for (i = 0; i < input->count; i++)
 		for (j = 0; j < input->profiles[i]->thread_count; j++)
-			if (swz_dump_wants(options,
-					   &input->profiles[i]->threads[j]))
-				swz_dump_add_thread(
-					&result, &input->bindings[i],
-					&input->profiles[i]->threads[j],
-					options);
+			merge_thread(&result, causes, input, i, j, options);
+	if (causes)
+		place_causes(causes, &result, flows, options);
+	swz_flows_free(flows);
 	swz_dump_warn_result(&result, options);
 	swz_dump_end_result(&result);
 	swz_dump_resolve(catalog);

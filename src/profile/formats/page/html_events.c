@@ -402,21 +402,6 @@ struct writer {
 	struct swz_html_events *written;
 };
 
-/* A folded call is in the context further up that has its function. */
-static uint32_t current_of(const struct swz_contexts *contexts, uint32_t index)
-{
-	uint32_t function = contexts->items[index].function;
-	uint32_t at = index;
-
-	while (contexts->items[at].folded && at != SWZ_CONTEXT_ROOT) {
-		do
-			at = contexts->items[at].parent;
-		while (at != SWZ_CONTEXT_ROOT &&
-		       contexts->items[at].function != function);
-	}
-	return at;
-}
-
 static void number_contexts(struct writer *w)
 {
 	const struct swz_contexts *contexts = w->contexts;
@@ -428,7 +413,7 @@ static void number_contexts(struct writer *w)
 	w->errors = swz_allocate(contexts->count, sizeof(*w->errors));
 	for (i = 1; i < contexts->count; i++) {
 		w->child[i] = ++count[contexts->items[i].parent];
-		w->current[i] = current_of(contexts, i);
+		w->current[i] = swz_contexts_current(contexts, i);
 	}
 	free(count);
 }

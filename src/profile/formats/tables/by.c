@@ -24,7 +24,8 @@ static const char *const key_names[] = {
 	[SWZ_BY_NOTHING] = "nothing", [SWZ_BY_FUNCTION] = "function",
 	[SWZ_BY_MODULE] = "module",   [SWZ_BY_PROCESS] = "process",
 	[SWZ_BY_THREAD] = "thread",   [SWZ_BY_FILE] = "file",
-	[SWZ_BY_LINE] = "line",       [SWZ_BY_RANK] = "rank",
+	[SWZ_BY_LINE] = "line",       [SWZ_BY_CAUSE] = "cause",
+	[SWZ_BY_RANK] = "rank",
 };
 
 const char *swz_by_name(enum swz_group_key key)
@@ -527,7 +528,8 @@ static void put_source(FILE *stream, enum swz_group_key key,
 		swz_put_text(stream, row->name);
 	if (row->line)
 		fprintf(stream, ":%d", row->line);
-	if (key == SWZ_BY_MODULE || (key != SWZ_BY_FUNCTION && !row->module))
+	if (key == SWZ_BY_MODULE ||
+	    (key != SWZ_BY_FUNCTION && key != SWZ_BY_CAUSE && !row->module))
 		return;
 	fputs("  ", stream);
 	swz_put_text(stream, row->module_name);
@@ -553,6 +555,8 @@ static void put_label_heading(FILE *stream, enum swz_group_key key)
 		fprintf(stream, " %8s %10s  command\n", "children", "pid");
 	else if (key == SWZ_BY_FUNCTION)
 		fputs("  function  module\n", stream);
+	else if (key == SWZ_BY_CAUSE)
+		fputs("  cause  module\n", stream);
 	else
 		fprintf(stream, "  %s\n", swz_by_name(key));
 }
@@ -718,6 +722,8 @@ static const char *label_heading(enum swz_group_key key)
 	switch (key) {
 	case SWZ_BY_FUNCTION:
 		return "function,module";
+	case SWZ_BY_CAUSE:
+		return "cause,module";
 	case SWZ_BY_MODULE:
 		return "module";
 	case SWZ_BY_PROCESS:
@@ -886,6 +892,7 @@ static void put_label_json(struct swz_json *json, enum swz_group_key key,
 		if (key != SWZ_BY_MODULE)
 			swz_json_text(json,
 				      key == SWZ_BY_FUNCTION ? "function"
+				      : key == SWZ_BY_CAUSE  ? "cause"
 							     : "file",
 				      row->name);
 		if (key == SWZ_BY_LINE)

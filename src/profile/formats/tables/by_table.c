@@ -316,7 +316,8 @@ static char *fit_label(const struct table *table,
 						     2 + 2 * row->level);
 	bool utf8 = table->cells.style->utf8;
 
-	if (!table->cells.style->width || table->key == SWZ_BY_FUNCTION)
+	if (!table->cells.style->width || table->key == SWZ_BY_FUNCTION ||
+	    table->key == SWZ_BY_CAUSE)
 		return whole;
 	if (table->key == SWZ_BY_FILE || table->key == SWZ_BY_LINE)
 		cut_to = swz_cut_beginning;
@@ -459,6 +460,7 @@ static void put_rest(struct table *table)
 		[SWZ_BY_MODULE] = "modules", [SWZ_BY_PROCESS] = "processes",
 		[SWZ_BY_THREAD] = "threads", [SWZ_BY_FILE] = "files",
 		[SWZ_BY_LINE] = "lines",     [SWZ_BY_RANK] = "ranks",
+		[SWZ_BY_CAUSE] = "causes",
 	};
 	FILE *stream = table->cells.stream;
 	char figure[SWZ_FIGURE_BYTES];

@@ -255,6 +255,7 @@ struct row {
 			  */
 	uint32_t called_at;
 	bool folded;
+	bool caused;
 };
 
 /* "main+0xe8/0x470", or the name alone; to be freed. */
@@ -275,7 +276,10 @@ static char *remark_of(const struct swz_context_table *table,
 		       const struct swz_costs_diff *costs,
 		       const struct row *row)
 {
-	const char *folded = row->folded ? "  (folded)" : "", *more;
+	const char *folded = row->folded   ? "  (folded)"
+			     : row->caused ? "  (in another thread)"
+					   : "";
+	const char *more;
 	char jumps[48], *caller, *text;
 
 	if (table->old)
@@ -401,7 +405,8 @@ static void put_below(const struct swz_context_table *table,
 			.called_at = table->contexts->by_offset
 					     ? items[at].place
 					     : SWZ_PLACE_UNKNOWN,
-			.folded = items[at].folded};
+			.folded = items[at].folded,
+			.caused = items[at].caused};
 
 		context_put_row(table, &costs, &row);
 		if (++shown == table->options->rows)

@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# Work that a thread does for another has a second parent: --causes, --by cause.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3
+need_targets causes calls
+unset SWIZZLE_MODE
+
+record() { # NAME
+	mkdir "$1"
+	"$RUN" -q -m trace --flows -M causes -o "$1/" "$TARGETS/causes" "$1" || fail "$1: status $?"
+}
+
+cat >read_tree.py <<'END'
+"""read_tree.py TREE CSV CAUSES PATH COUNT: in a tree --causes PATH, of functions with
+'>' between those of two threads, has COUNT calls at its end; it has all that the
+table of functions has, and --by cause as much."""
+import collections
+import csv
+import json
+import re
+import sys
+
+tree, table, causes, wanted, count = sys.argv[1:]
+calls, selfs = collections.Counter(), collections.Counter()
+paths, stack, total, inclusive = collections.Counter(), [], 0, None
+for line in open(tree):
+    found = re.match(r' *(\d+) +(\d+) +(\d+) +[\d.]+((?: +\d+ +\d+)?)  ( *)(\S+)  (\S+)(.*)', line)
+    if line.startswith('#') or not found:
+        continue
+    depth = len(found[5]) // 2
+    name = found[6]
+    del stack[depth:]
+    stack.append(('> ' if '(in another thread)' in found[8] else '') + name)
+    paths[' '.join(stack)] += int(found[1])
+    calls[name] += int(found[1])
+    selfs[name] += int(found[2])
+    inclusive = inclusive or int(found[3])
+rows = list(csv.DictReader(open(table)))
+for row in rows:
+    name = row['function']
+    assert calls[name] == int(row['calls']), (name, calls[name], row)
+    assert selfs[name] == int(row['self_ns']), (name, selfs[name], row)
+assert set(calls) == {row['function'] for row in rows}, (set(calls), rows)
+assert inclusive == sum(selfs.values()), (inclusive, sum(selfs.values()))
+ends = sum(n for path, n in paths.items() if path.endswith(wanted))
+assert ends == int(count), (ends, paths)
+rows = list(csv.DictReader(open(causes)))
+assert sum(int(row['calls']) for row in rows) == sum(calls.values())
+assert sum(int(row['self_ns']) for row in rows) == inclusive
+by = {row['cause']: row for row in rows}
+assert int(by['[its own]']['incl_ns']) == inclusive, by
+if ' > ' in wanted:
+    poster = wanted.split(' > ')[-2].split()[-2]
+    assert int(by[poster]['calls']) >= int(count), (poster, by)
+END
+
+check() { # PROFILES PATH COUNT [OPTION...]
+	local from=$1 path=$2 count=$3
+	shift 3
+	"$DUMP" -q --causes -f tree -s name -o tree "$@" "$from"
+	"$DUMP" -q -f csv -o csv "$@" "$from"
+	"$DUMP" -q --by cause -f csv -o causes "$@" "$from"
+	python3 read_tree.py tree csv causes "$path" "$count" 2>err || fail "$(tail -n 1 err)"
+}
+
+it 'a job of a pool is below the call that queued it'
+record pool
+check pool/ 'submit pthread_cond_signal > job' 20
+check pool/ 'pool start pthread_create > works' 1
+
+it 'so is the answer of a process that reads from a pipe'
+record pipes
+check pipes/ 'pipes ask write > answer' 20
+
+it 'and what a server does behind a socket'
+record sockets
+check sockets/ 'sockets request send > handle' 20
+
+it 'what that has done by others is below it in its turn'
+record chain
+check chain/ 'request send > handle submit pthread_cond_signal > job spin' 20
+
+it 'who waits for the next work does so for nobody'
+"$DUMP" -q --causes -f tree -o tree pool/
+assert_eq 0 "$(grep -c 'pthread_cond_wait .*(in another thread)' tree)" waits
+
+it 'a range of time adds up, too'
+at=$("$DUMP" -q -f calls -o - pool/ | awk '/ submit\(?\)? \{/ && ++n == 11 { print $1 }')
+check pool/ 'submit pthread_cond_signal > job' 10 --from "$at"
+
+it 'calls of which the trace has no events stay with their callers'
+mkdir short
+"$RUN" -q -m trace --flows --min-time 10ms -M causes -o short/ "$TARGETS/causes" chain || fail "status $?"
+check short/ works 1
+
+it 'and callers are those for which it was done'
+"$DUMP" -q --causes --bottom-up -o tree pool/
+awk '/  job  / { at = 1; next } at { print; exit }' tree >next
+assert_contains next pthread_cond_signal
+
+it 'what they have no use for'
+"$RUN" -q -m trace -o plain "$TARGETS/calls" >/dev/null
+for wrong in --causes '--by cause'; do
+	# shellcheck disable=SC2086
+	capture "$DUMP" $wrong plain
+	assert_refused 1 'no flows were recorded'
+done
+capture "$DUMP" --causes -f csv pool/
+assert_refused 2 '--causes'
+capture "$DUMP" --causes --diff pool/ pool/
+assert_refused 2 '--diff'
+capture "$DUMP" --causes --thread-parts pool/
+assert_refused 2 '--thread-parts'
+capture "$DUMP" --by cause,thread pool/
+assert_refused 2 'columns'
+
+finish
