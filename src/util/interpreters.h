@@ -23,6 +23,14 @@ struct swz_interpreter {
 	unsigned oldest, newest;
 	unsigned without[2]; /* between these: not of these */
 	const char *version; /* a symbol */
+	/* Or: the words before it in the file, and how much lower its first
+	 * number is there; or a line of a file in a folder above, RELEASE. */
+	const char *before;
+	unsigned lower;
+	const char *release;
+	/* A function that those have whose scripts cannot be read, whatever
+	 * their version; one that they lack; and what they are called. */
+	const char *other, *needed, *other_name;
 	/* The command that has a running process write the code's names down;
 	 * its number takes the place of %d. NULL: there is no such command. */
 	const char *command;
@@ -30,22 +38,29 @@ struct swz_interpreter {
 
 /* The versions, for messages. */
 #define SWZ_KNOWN_SCRIPTS \
-	"Python 3.6 to 3.15, Ruby 2.7, 3.1 and 3.3, PHP 7.4 to 8.4, Perl " \
-	"5.36 to 5.42, Java 17 to 25, node 18 to 22 and Lua 5.4"
+	"Python 3.6 to 3.15, Ruby 2.7, 3.1 and 3.3, PHP 7.4 to 8.4 (not " \
+	"thread-safe), Perl 5.36 to 5.42 (with threads), Java 17 to 25, " \
+	"node 18 to 22 and Lua 5.4"
 
-/* The one that is in a file: DEFINES says whether the file defines a symbol.
- * NULL: there is none. */
+/* A file that may have one in it. */
+struct swz_interpreter_file {
+	bool (*defines)(void *context, const char *symbol);
+	/* Gets what lies at a symbol, SIZE bytes at most, and returns how many.
+	 */
+	size_t (*reads)(void *context, const char *symbol, void *into,
+			size_t size);
+	void *context;
+	const char *path; /* NULL: it is not to be had */
+};
+
+/* The one that is in a file. NULL: there is none. */
 const struct swz_interpreter *swz_interpreter_in(
-	bool (*defines)(void *context, const char *symbol), void *context);
+	const struct swz_interpreter_file *file);
 
-/* Its version in a file, if that is one whose scripts cannot be read though
- * those of another one can: "3.13", to be freed. READS gets what lies at a
- * symbol, SIZE bytes at most, and returns how many. NULL: it is known, or the
- * file does not say. */
+/* Its version in that file, if that is one whose scripts cannot be read though
+ * those of another one can: "3.13", to be freed. NULL: it is known, or the file
+ * does not say. */
 char *swz_interpreter_unknown_version(const struct swz_interpreter *interpreter,
-				      size_t (*reads)(void *context,
-						      const char *symbol,
-						      void *into, size_t size),
-				      void *context);
+				      const struct swz_interpreter_file *file);
 
 #endif

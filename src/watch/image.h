@@ -174,9 +174,11 @@ struct swz_image {
 	uint64_t untimed;   /* ... but for so many */
 	/* perf_engine.c: it is an interpreter, whose frames are read while a
 	 * thread is stopped, so often; 0: it is not. And whether that was found
-	 * out. */
+	 * out; of others, how many samples it had when that was asked last, and
+	 * how many of these in scripts. */
 	uint64_t pause_period_ns;
 	bool is_judged;
+	uint64_t judged_samples, judged_scripts;
 	uint64_t losses_seen;
 	uint64_t left_ns; /* it was seen to run another program; or 0 */
 	/* the file, once it was made; see profile_file.h */

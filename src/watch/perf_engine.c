@@ -23,6 +23,8 @@
 #define CLOCKS_NS 100000000u
 /* For threads that are made while others are looked for. */
 #define MOST_SEARCHES 10
+/* After so many more a process is judged again. */
+#define SOME_SAMPLES 100u
 /* A new thread is seen a moment before it is told of. */
 #define FORK_MS 2
 
@@ -46,20 +48,38 @@ static void make_up(struct swz_image *image)
 		swz_image_read_maps(image);
 }
 
-/* True if it is an interpreter is asked before it has a sample. Its samples are
- * taken by pauses then: its frames must not change while they are read, and
- * these samples are behind the time. */
-static void judge(struct swz_watch *watch, struct swz_image *image)
+static void take_pauses(struct swz_watch *watch, struct swz_image *image)
 {
-	if (image->is_judged)
-		return;
-	image->is_judged = true;
-	if (!wants_pauses || !image->executable ||
-	    !swz_script_frames_known_in(image->pid, image->executable) ||
-	    !swz_pauses_permitted(image->pid))
+	if (!swz_pauses_permitted(image->pid))
 		return;
 	swz_pauses_begin(watch, image);
 	has_pauses = true;
+}
+
+/* True if it is an interpreter is asked before it has a sample. Its samples are
+ * taken by pauses then: its frames must not change while they are read, and
+ * these samples are behind the time. Other programs may have an interpreter for
+ * extensions: they are asked again and again how much they run of scripts. */
+static void judge(struct swz_watch *watch, struct swz_image *image)
+{
+	uint64_t scripts;
+
+	if (!wants_pauses || image->pause_period_ns)
+		return;
+	if (!image->is_judged) {
+		image->is_judged = true;
+		if (image->executable &&
+		    swz_script_frames_known_in(image->pid, image->executable))
+			take_pauses(watch, image);
+		return;
+	}
+	if (image->samples - image->judged_samples < SOME_SAMPLES)
+		return;
+	scripts = swz_script_frames_samples(image);
+	if (scripts >= image->judged_scripts + SOME_SAMPLES / 4)
+		take_pauses(watch, image);
+	image->judged_samples = image->samples;
+	image->judged_scripts = scripts;
 }
 
 static struct swz_task *task_of(struct swz_tasks *tasks,

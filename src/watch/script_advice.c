@@ -92,6 +92,11 @@ static size_t reads(void *context, const char *symbol, void *into, size_t size)
 		       : 0;
 }
 
+static struct swz_interpreter_file interpreter_file(struct swz_code_file *file)
+{
+	return (struct swz_interpreter_file){defines, reads, file, file->path};
+}
+
 /* The program itself, or a library that a program of that name has it from:
  * others run scripts for extensions. */
 static bool is_program(const struct swz_image *image,
@@ -110,16 +115,19 @@ static bool is_program(const struct swz_image *image,
 char *swz_script_version_advice(const struct swz_image *image)
 {
 	char *version = NULL, *line;
-	const struct swz_interpreter *found;
+	const struct swz_interpreter *found = NULL;
+	struct swz_interpreter_file in;
 	size_t i;
 
 	for (i = 0; !version && i < image->module_count; i++) {
 		struct swz_code_file *file = image->modules[i].file;
 
-		found = file ? swz_interpreter_in(defines, file) : NULL;
+		if (!file)
+			continue;
+		in = interpreter_file(file);
+		found = swz_interpreter_in(&in);
 		if (found && is_program(image, &image->modules[i], found))
-			version = swz_interpreter_unknown_version(found, reads,
-								  file);
+			version = swz_interpreter_unknown_version(found, &in);
 	}
 	if (!version || image->samples < LEAST_SHARE ||
 	    has_options(image, "-X perf")) {
@@ -159,8 +167,12 @@ char *swz_script_advice(const struct swz_image *image)
 
 	if (!unnamed || unnamed * LEAST_SHARE < image->samples)
 		return NULL;
-	for (i = 0; !found && i < image->module_count; i++)
-		found = swz_interpreter_in(defines, image->modules[i].file);
+	for (i = 0; !found && i < image->module_count; i++) {
+		const struct swz_interpreter_file in = interpreter_file(
+			image->modules[i].file);
+
+		found = swz_interpreter_in(&in);
+	}
 	if (!found || !found->options || has_options(image, found->options))
 		return NULL;
 	help = names_help(image, found);

@@ -416,6 +416,33 @@ static bool is_loop(const struct swz_image *image, uint32_t function)
 		(image->loop_part && f->address == image->loop_part));
 }
 
+uint64_t swz_script_frames_samples(struct swz_image *image)
+{
+	uint64_t samples = 0;
+
+	look_for_interpreter(image);
+	if (!image->script || !image->script->language->frames)
+		return 0;
+	find_inner_loop(image);
+	for (size_t i = 0; i < image->thread_count; i++) {
+		const struct swz_image_thread *thread = image->threads[i];
+		bool *below = swz_allocate(thread->node_count + 1,
+					   sizeof(*below));
+
+		for (size_t k = 0; k < thread->node_count; k++) {
+			const struct swz_stack_node *node = &thread->nodes[k];
+
+			below[k] = (node->function < image->function_count &&
+				    is_loop(image, node->function)) ||
+				   (node->parent < k && below[node->parent]);
+			if (below[k])
+				samples += node->samples;
+		}
+		free(below);
+	}
+	return samples;
+}
+
 static size_t count_loops(const struct swz_image *image,
 			  const struct swz_stack_row *rows, size_t count)
 {

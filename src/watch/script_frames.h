@@ -17,10 +17,14 @@ struct swz_script_stack {
 };
 
 /* Whether the program is an interpreter whose frames can be read. One that has
- * it for extensions (gdb, vim) is none. */
+ * it for extensions (gdb, vim) is none: see swz_script_frames_samples(). */
 bool swz_script_frames_known(const char *program);
 /* The same, of what a process runs, by the path that it has for that. */
 bool swz_script_frames_known_in(int32_t pid, const char *program);
+
+/* How many of its samples are in scripts, of an interpreter whose frames can
+ * be read, and in what these call. */
+uint64_t swz_script_frames_samples(struct swz_image *image);
 
 /* Reads the stack of a thread that stands still. Returns NULL if the process
  * has no such interpreter; valid until the next call. */

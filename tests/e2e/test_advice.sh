@@ -351,6 +351,7 @@ END
 it 'of a version whose scripts cannot be read: which it is, and which can'
 while read -r program symbol version language; do
 	version=${version//\~/ } language=${language//\~/ }
+	echo 'JAVA_VERSION="11.0.2"' >release
 	cat >lib.c <<-END
 		static volatile unsigned long sink;
 		$version;
@@ -371,8 +372,12 @@ while read -r program symbol version language; do
 	assert_not_contains err '-m sample'
 done <<'END'
 python3.16 Py_BytesMain const~unsigned~long~Py_Version=0x031001f0 Python~3.16
-perl5.30 perl_run const~char~PL_version[4]={30,5} Perl~5.30
+perl5.30 perl_run const~char~PL_version[4]={30,5};void~perl_clone(void)~{} Perl~5.30
+perl5.38 perl_run const~char~PL_version[4]={38,5} Perl~5.38,~without~threads
 ruby9.3 ruby_run_node const~char~ruby_version[]="9.3.8" Ruby~9.3
+php7.3 php_execute_script const~char~version[]="Zend~Engine~v3.3.9,~Copyright" PHP~7.3
+php8.2 php_execute_script const~char~version[]="Zend~Engine~v4.2.7,";void~tsrm_startup(void)~{} PHP~8.2,~thread-safe~(ZTS)
+java JNI_CreateJavaVM int~unused Java~11
 END
 
 it 'not where that mode was used'

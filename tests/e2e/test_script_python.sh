@@ -261,12 +261,41 @@ awk -F , '$7 == "work" { ns += $3 } END { exit !(ns > 150e6) }' rows ||
 	fail "no work in the child: $(cat rows)"
 
 if have 'a program that has Python for extensions' gdb &&
-	ldd "$(command -v gdb)" | grep -q 'libpython3[.]11' &&
+	ldd "$(command -v gdb)" | grep -q 'libpython3[.]1[0-5]' &&
 	"$RUN" -q -m sample --engine perf -o profile true 2>/dev/null; then
-	"$RUN" -q -m sample -o profile gdb -q -nx -batch -ex 'python print(1)' >printed
-	assert_matches <("$DUMP" -f info profile) '^engine: perf$'
-	"$RUN" -q -m sample --engine pause -o profile gdb -q -nx -batch -ex 'python print(1)' >printed
+	cat >extends.py <<-'END'
+		import time
+		def extends(ms):
+		    end = time.process_time() + ms / 1000
+		    while time.process_time() < end:
+		        for i in range(1000): pass
+		extends(2000)
+	END
+	"$RUN" -q -m sample -o profile gdb -q -nx -batch -ex 'source extends.py' >printed
+	"$DUMP" -f info profile >info
+	assert_matches info '^engine: pause$'
+	"$DUMP" -q -f csv --script -o - profile >rows
+	awk -F , '$7 == "extends" { ns += $3 } END { exit !(ns > 1000e6) }' rows || fail "not extends: $(cat rows)"
+fi
+
+it 'a program that loads Python when it needs it, by perf until it runs a script'
+library=$(find /usr/lib/x86_64-linux-gnu ~/.pyenv/versions/3.1[0-3]*/lib -maxdepth 1 -name 'libpython3.1[0-3]*.so*' 2>/dev/null | head -n 1)
+if [ "$library" ] && "$RUN" -q -m sample --engine perf -o profile true 2>/dev/null; then
+	"$RUN" -q -m sample -o profile "$TARGETS/embeds_python" "$library" '
+import time
+def spin():
+    for i in range(20000): pass
+def embedded(ms):
+    end = time.process_time() + ms / 1000
+    while time.process_time() < end: spin()
+embedded(2000)' || fail "exit status $?"
 	assert_matches <("$DUMP" -f info profile) '^engine: pause$'
+	"$DUMP" -q -f csv --script -o - profile >rows
+	awk -F , '$7 == "spin" { ns += $2 } END { exit !(ns > 1000e6 && ns < 2300e6) }' rows || fail "no spin: $(cat rows)"
+	"$DUMP" -q -f folded --script -o - profile >stacks
+	grep -q '^<module> ([^;]*);embedded;spin \|^<module>;embedded;spin ' stacks || fail "$(head -n 5 stacks)"
+else
+	echo 'not tested: no libpython, or perf is not permitted'
 fi
 
 it 'started by a shell script'

@@ -628,14 +628,22 @@ static size_t reads(void *context, const char *symbol, void *into, size_t size)
 	return swz_symbols_read(context, symbol, into, size);
 }
 
+static struct swz_interpreter_file module_file(struct swz_catalog *catalog,
+					       uint32_t module)
+{
+	return (struct swz_interpreter_file){
+		defines, reads, swz_catalog_symbols(catalog, module),
+		catalog->modules[module].path};
+}
+
 char *swz_dump_unread_version(struct swz_catalog *catalog)
 {
 	for (uint32_t i = 0; i < catalog->module_count; i++) {
-		struct swz_symbols *symbols = swz_catalog_symbols(catalog, i);
+		const struct swz_interpreter_file in = module_file(catalog, i);
 		const struct swz_interpreter *found =
-			symbols ? swz_interpreter_in(defines, symbols) : NULL;
-		char *version = found ? swz_interpreter_unknown_version(
-						found, reads, symbols)
+			in.context ? swz_interpreter_in(&in) : NULL;
+		char *version = found ? swz_interpreter_unknown_version(found,
+									&in)
 				      : NULL,
 		     *text;
 
@@ -654,9 +662,9 @@ static char *interpreter_line(struct swz_catalog *catalog, uint32_t module,
 			      const struct swz_interpreter *interpreter)
 {
 	const char *path = catalog->modules[module].path;
-	char *line, *version = swz_interpreter_unknown_version(
-			    interpreter, reads,
-			    swz_catalog_symbols(catalog, module));
+	const struct swz_interpreter_file in = module_file(catalog, module);
+	char *line,
+		*version = swz_interpreter_unknown_version(interpreter, &in);
 
 	if (version && !catalog->has_named_code) {
 		line = swz_print("%s interprets %s %s: its rows are the "
@@ -718,13 +726,13 @@ static void find_interpreter(struct swz_dump_advice *advice,
 
 	for (i = 0; i < catalog->module_count; i++) {
 		const struct swz_interpreter *found;
-		struct swz_symbols *symbols;
+		struct swz_interpreter_file in;
 
 		if (percent(advice, shares[i].self_ns) < LEAST_SHARE ||
 		    (interpreter && shares[i].self_ns <= shares[most].self_ns))
 			continue;
-		symbols = swz_catalog_symbols(catalog, i);
-		found = symbols ? swz_interpreter_in(defines, symbols) : NULL;
+		in = module_file(catalog, i);
+		found = in.context ? swz_interpreter_in(&in) : NULL;
 		if (!found || !runs_scripts(advice, catalog, i, found))
 			continue;
 		interpreter = found;

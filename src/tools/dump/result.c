@@ -240,9 +240,14 @@ bool swz_dump_has_functions(const struct swz_catalog *catalog,
 
 static bool has_script(const struct swz_catalog *catalog)
 {
-	for (size_t i = 0; i < catalog->module_count; i++)
-		if (catalog->modules[i].lies_in_no_file)
+	for (size_t i = 0; i < catalog->function_count; i++) {
+		const struct swz_catalog_function *f = &catalog->functions[i];
+
+		if (f->module != SWZ_INDEX_NONE &&
+		    catalog->modules[f->module].lies_in_no_file &&
+		    !(f->name && strcmp(f->name, SWZ_CODE_UNNAMED) == 0))
 			return true;
+	}
 	return false;
 }
 
