@@ -54,8 +54,8 @@ class Flame extends Chart {
 		const failed = this.failedShare(node);
 
 		this.box(context, (tree.start[node] - this.from) * scale, y,
-			tree.total[node] * scale, fn, this.app.label(fn,
-				tree.thread[node]), failed === 1 ?
+			tree.total[node] * scale, fn, this.labelOf(node),
+			failed === 1 ?
 				this.app.colours.ofError : this.colour(node), node);
 		if (failed && failed < 1)
 			this.paintFailed(context,
@@ -66,6 +66,14 @@ class Flame extends Chart {
 				(tree.start[node] - this.from) * scale, y,
 				tree.total[node] * scale,
 				tree.waiting[node] / tree.total[node]);
+	}
+
+	// What another thread did for the call above it.
+	labelOf(node) {
+		const {tree} = this.model;
+
+		return (tree.caused && tree.caused[node] ? '\u21b7 ' : '') +
+			this.app.label(tree.fn[node], tree.thread[node]);
 	}
 
 	// How many of its calls were ended by an exception or returned an error. (Those
@@ -261,6 +269,8 @@ class Flame extends Chart {
 				...model.holdsSamples ? [] : [['mean', tree.calls[node] ?
 					duration(tree.total[node] /
 						tree.calls[node]) : '–']],
+				...tree.caused && tree.caused[node] ?
+					[['done by', 'another thread']] : [],
 				...this.failedShare(node) ? [['failed', grouped(
 					tree.failed[node])]] : [],
 			],

@@ -31,6 +31,7 @@ class Model {
 		this.comparison = this.description.comparison ?
 			new Comparison(this) : null;
 		this.matches = null; // by function: found by the search
+		this.byCause = false; // the tree has work below what posted it
 		this.selected = -1;  // function
 		this.range = null;   // [from, to]: what is counted
 		this.traced = this.threads.some(thread => thread.trace);

@@ -151,6 +151,26 @@ class App {
 		};
 	}
 
+	// Below callers, or below what posted the work: where that is known.
+	wireCauses() {
+		$('by-cause-label').hidden = !knowsCauses(this.model);
+		$('by-cause').onchange = event => {
+			this.setByCause(event.target.checked);
+			this.remember();
+		};
+	}
+
+	setByCause(byCause) {
+		byCause = byCause && knowsCauses(this.model);
+		$('by-cause').checked = byCause;
+		if (this.model.byCause === byCause)
+			return;
+		this.model.byCause = byCause;
+		this.threadsChanged();
+		if (this.chartName !== 'timeline')
+			this.chart.showAll();
+	}
+
 	threadsChanged() {
 		this.model.update();
 		this.changed();
@@ -338,6 +358,7 @@ class App {
 	wire() {
 		new Mouse(this);
 		this.wireTimeKind();
+		this.wireCauses();
 		$('theme').onclick = () => this.toggleTheme();
 		$('fold-all').onclick = () => this.foldLanes();
 		$('zoom-reset').onclick = () => this.chart.showAll();

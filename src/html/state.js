@@ -26,6 +26,7 @@ class State {
 				shown.map(thread => thread.index).join('.') || 'none',
 			search: $('query').value.trim(),
 			sort: (table.ascending ? 'up-' : '') + table.sort,
+			causes: model.byCause ? 'yes' : '',
 			colours: app.colours.mode,
 			labels: [app.withModule && 'modules', !model.byThread &&
 				'merged'].filter(Boolean).join('-'),
@@ -131,6 +132,8 @@ class State {
 					shown.includes(thread.index);
 			app.range.set(this.rangeOf(state.range));
 		}
+		if (state.causes !== now.causes)
+			app.setByCause(state.causes === 'yes');
 		if (state.sort !== now.sort)
 			table.setSort(state.sort.replace(/^up-/, ''),
 				state.sort.startsWith('up-'));

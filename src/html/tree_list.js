@@ -120,6 +120,10 @@ class TreeList {
 			cell.append(make('span', {class: 'dim',
 				title: 'Its time is in the call further up'},
 			' ↻ folded'));
+		if (source.caused && source.caused(row.item))
+			cell.append(make('span', {class: 'dim',
+				title: 'Another thread did it for the call above'},
+			' ↷ in another thread'));
 	}
 
 	key(event) {
@@ -178,6 +182,7 @@ function topDownSource(app) {
 		name: node => app.label(-1, tree().thread[node]),
 		weight: node => tree().total[node],
 		folded: node => tree().folded[node],
+		caused: node => tree().caused && tree().caused[node],
 		hasChildren: node => tree().first[node + 1] > tree().first[node],
 		children: node => Array.from(tree().children.subarray(
 			tree().first[node], tree().first[node + 1])),

@@ -5,6 +5,23 @@
 // functions. A node comes after its parent. Recursive calls are leaves without
 // time: what happens inside of them is in the outer context.
 function mergeTrees(model) {
+	const tree = model.byCause ? new CausedTree(model).make() :
+		mergeThreads(model);
+
+	for (let i = tree.count - 1; i >= 0; i--) {
+		tree.total[i] += tree.self[i];
+		if (i) {
+			tree.total[tree.parent[i]] += tree.total[i];
+			tree.waiting[tree.parent[i]] += tree.waiting[i];
+		}
+	}
+	if (tree.oldSelf)
+		sumOld(tree);
+	arrange(tree);
+	return tree;
+}
+
+function mergeThreads(model) {
 	const threads = model.shownThreads();
 	let capacity = 1 + threads.length;
 
@@ -30,16 +47,6 @@ function mergeTrees(model) {
 
 	for (const thread of threads)
 		mergeThread(tree, table, thread, model);
-	for (let i = tree.count - 1; i >= 0; i--) {
-		tree.total[i] += tree.self[i];
-		if (i) {
-			tree.total[tree.parent[i]] += tree.total[i];
-			tree.waiting[tree.parent[i]] += tree.waiting[i];
-		}
-	}
-	if (tree.oldSelf)
-		sumOld(tree);
-	arrange(tree);
 	return tree;
 }
 

@@ -41,7 +41,9 @@ for row in rows:
     name = row['function']
     assert calls[name] == int(row['calls']), (name, calls[name], row)
     assert selfs[name] == int(row['self_ns']), (name, selfs[name], row)
-assert set(calls) == {row['function'] for row in rows}, (set(calls), rows)
+# (what was posted before a range has work in it, and no time of its own)
+for name in set(calls) - {row['function'] for row in rows}:
+    assert calls[name] == selfs[name] == 0, (name, calls[name], selfs[name])
 assert inclusive == sum(selfs.values()), (inclusive, sum(selfs.values()))
 ends = sum(n for path, n in paths.items() if path.endswith(wanted))
 assert ends == int(count), (ends, paths)

@@ -101,7 +101,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: trace --from=25% --to=99.9% table
 		: samples samples
 		: stages sampled_range
-		: woken flows
+		: woken flows causes
 		: exceptions whole
 		: jumps whole
 		: fibers whole

@@ -69,6 +69,24 @@ class Profile:
         return [tuple(line.split()[:2]) for line in
                 block.splitlines()[1:] if re.match(r' +\d', line)]
 
+    def caused(self, *options):
+        """{path: [calls, self]} of -f tree --causes; '> ' is before a function
+        that another thread did"""
+        found, stack = {}, []
+        for line in self.run('--causes', '-f', 'tree', '-o', '-', *options).decode(
+                'utf-8', 'replace').splitlines():
+            row = re.match(r' *(\d+) +(\d+) +\d+ +[\d.]+(?: +\d+ +\d+)?  ( *)(\S.*)',
+                           line)
+            if line.startswith('#') or not row:
+                continue
+            del stack[len(row[3]) // 2:]
+            name = row[4].rsplit('  (in another thread)', 1)
+            stack.append('> ' * (len(name) - 1) + name[0].rsplit('  ', 1)[0])
+            one = found.setdefault(' '.join(stack[1:]), [0, 0])
+            one[0] += int(row[1])
+            one[1] += int(row[2])
+        return found
+
     def edges(self, *options):
         """{caller: {callee: [calls, inclusive]}} of -f callgrind, by name"""
         edges = collections.defaultdict(lambda: collections.defaultdict(

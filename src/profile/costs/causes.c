@@ -69,6 +69,7 @@ struct walker {
 	size_t part_count, part_capacity;
 	struct swz_map part_index; /* (own, to) */
 	uint64_t now;
+	uint64_t from, to; /* what happens then counts */
 };
 
 struct swz_causes {
@@ -249,6 +250,15 @@ static void place(struct swz_causes *causes, struct walker *w,
 	frame->placed = at;
 }
 
+static uint64_t within(const struct walker *w, uint64_t from, uint64_t to)
+{
+	if (from < w->from)
+		from = w->from;
+	if (to > w->to)
+		to = w->to;
+	return to > from ? to - from : 0;
+}
+
 /* Until TICKS it was in the innermost frame. */
 static void spend(struct walker *w, uint64_t ticks)
 {
@@ -260,7 +270,7 @@ static void spend(struct walker *w, uint64_t ticks)
 	part = w->depth ? top->time
 			: part_of(w, SWZ_CONTEXT_ROOT, SWZ_CONTEXT_ROOT);
 	if (!w->depth || !top->pending)
-		w->parts[part].raw += ticks - w->now;
+		w->parts[part].raw += within(w, w->now, ticks);
 	w->now = ticks;
 }
 
@@ -271,7 +281,7 @@ static void settle(struct swz_causes *causes, struct walker *w, size_t depth,
 
 	place(causes, w, top, depth, cause);
 	w->parts[top->calls].calls += top->is_call;
-	w->parts[top->time].raw += w->now - top->begin;
+	w->parts[top->time].raw += within(w, top->begin, w->now);
 }
 
 static void begin(struct swz_causes *causes, struct walker *w)
@@ -297,7 +307,8 @@ static void begin(struct swz_causes *causes, struct walker *w)
 		.begin = event->ticks,
 		/* for what it was called */
 		.cause = event->untraced ? NONE : w->cause,
-		.is_call = !event->cut && event->how != SWZ_EVENT_RESUME,
+		.is_call = !event->cut && event->how != SWZ_EVENT_RESUME &&
+			   event->ticks >= w->from && event->ticks < w->to,
 	};
 	w->stack[w->depth++] = frame;
 	if (!w->has_next || w->next.begins)
@@ -331,7 +342,8 @@ static void end(struct swz_causes *causes, struct walker *w)
 	if (top_of(w, w->depth)->pending)
 		end_pending(causes, w);
 	top = top_of(w, w->depth);
-	if (!top->hidden && w->event.how == SWZ_EVENT_UNWIND)
+	if (!top->hidden && w->event.how == SWZ_EVENT_UNWIND &&
+	    w->event.ticks >= w->from && w->event.ticks < w->to)
 		w->parts[top->calls].unwound++;
 	w->depth--;
 }
@@ -461,21 +473,19 @@ static void step(struct swz_causes *causes, struct walker *w)
 	next_event(w);
 }
 
+/* (what was posted before a range leads to work in it) */
 static void open_walker(struct swz_causes *causes, struct walker *w,
 			const struct swz_flows *flows,
 			const struct swz_range *range)
 {
-	uint64_t from = range ? range->from : 0;
-	const struct swz_thread_record *record = &w->thread->record;
-
 	causes->first_flow = flows ? flows->of : NULL;
 	swz_flow_reader_begin(&w->flows, flows, w->process, w->index, 0);
 	next_flow(w);
 	w->events = swz_events_open(w->profile, w->thread);
 	swz_events_show_hidden(w->events);
-	if (range)
-		swz_events_limit(w->events, range->from, range->to);
-	w->now = record->start_ticks > from ? record->start_ticks : from;
+	w->from = range ? range->from : 0;
+	w->to = range ? range->to : UINT64_MAX;
+	w->now = w->thread->record.start_ticks;
 	w->has_next = swz_events_next(w->events, &w->next);
 	next_event(w);
 }
@@ -609,15 +619,51 @@ static void put_parts(struct swz_causes *causes, struct walker *w)
 	free(shares);
 }
 
+static bool has_costs(const struct swz_context *context)
+{
+	return context->calls || context->unwound || context->self_ns ||
+	       context->self_waiting_ns;
+}
+
+/* Leaves out what has nothing in it nor below: it is not of the range. */
+static void copy(struct swz_contexts *to, const struct swz_contexts *from)
+{
+	uint32_t *place = swz_allocate(from->count, sizeof(*place));
+	bool *used = swz_allocate(from->count, sizeof(*used));
+	size_t i;
+
+	for (i = from->count; i-- > 1;) {
+		used[i] |= has_costs(&from->items[i]);
+		used[from->items[i].parent] |= used[i];
+	}
+	for (i = 0; i < from->count; i++) {
+		const struct swz_context *context = &from->items[i];
+
+		if (i && !used[i])
+			continue;
+		if (i)
+			place[i] = swz_contexts_like(to, place[context->parent],
+						     context);
+		swz_context_merge(&to->items[place[i]], context);
+	}
+	free(place);
+	free(used);
+}
+
 void swz_causes_place(struct swz_causes *causes, const struct swz_flows *flows,
 		      const struct swz_range *range, struct swz_contexts *to)
 {
+	struct swz_contexts all;
 	size_t i;
 
-	causes->to = to;
+	swz_contexts_begin(&all, to->items[SWZ_CONTEXT_ROOT].function,
+			   to->by_place);
+	causes->to = &all;
 	for (i = 0; i < causes->count; i++)
 		open_walker(causes, &causes->walkers[i], flows, range);
 	walk(causes);
 	for (i = 0; i < causes->count; i++)
 		put_parts(causes, &causes->walkers[i]);
+	copy(to, &all);
+	swz_contexts_free(&all);
 }

@@ -5,6 +5,7 @@ import json
 import re
 
 from expect import close, equal, fail
+from other_formats import range_of
 from profile_page import boxes, choose, pixel, window
 
 
@@ -218,6 +219,53 @@ def check_off(page, profile):
         fail('rest() did not run: %r' % tip)
     page.key('Escape')
     page.key('0')
+
+
+CAUSED = '''(() => {
+    const {tree, catalog} = swizzle.model, rows = [], paths = [''];
+    for (let i = 0; i < tree.count; i++) {
+        const name = tree.fn[i] < 0 ? '' : (tree.caused[i] ? '> ' : '') +
+            catalog.name[tree.fn[i]];
+        if (i)
+            paths[i] = [paths[tree.parent[i]], name].filter(Boolean).join(' ');
+        rows.push([paths[i], tree.calls[i], tree.self[i]]);
+    }
+    return rows;
+})()'''
+
+
+def check_causes(page, profile):
+    """work for another thread is below what posted it, as --causes has it"""
+    page.click_on('[data-chart=flame]')
+    before = page.eval('swizzle.model.tree.total[0]')
+    page.click_on('#by-cause')
+    first, last = page.eval('[swizzle.model.first, swizzle.model.last]')
+    for part in (None, (0.3, 0.9)):
+        where = ()
+        if part:
+            start, end = [round((last - first) * share) for share in part]
+            page.eval('swizzle.range.set([%d, %d].map(ns => ns + swizzle.model.first))' %
+                      (start, end))
+            where = range_of(start, end)
+        expected, actual = profile.caused(*where), {}
+        for path, calls, own in page.eval(CAUSED):
+            row = actual.setdefault(path, [0, 0])
+            row[0] += calls
+            row[1] += own
+        # (of what has no time nor calls there may be a row or none)
+        expected = {path: row for path, row in expected.items() if any(row)}
+        actual = {path: row for path, row in actual.items() if any(row)}
+        equal(True, any('> ' in path for path in expected), 'work for others')
+        for path in set(expected) | set(actual):
+            one, other = expected.get(path, [0, 0]), actual.get(path, [0, 0])
+            equal(one[0], other[0], 'calls of %s, %s' % (path, where))
+            # rounding, by thread; and hooks at a border
+            close(one[1], other[1], 60 if part else 8, 'self of %s, %s' % (path, where))
+        close(page.eval('swizzle.model.total'), page.eval('swizzle.model.tree.total[0]'),
+              60, 'the tree has all of it')
+    page.click_on('#by-cause')
+    page.eval('swizzle.range.set(null)')
+    equal(before, page.eval('swizzle.model.tree.total[0]'), 'total by callers again')
 
 
 def check_flows(page, profile):
