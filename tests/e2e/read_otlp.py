@@ -11,8 +11,12 @@ import sys
 import otlp_pb2
 
 
-def value_of(any_value):
-    return getattr(any_value, any_value.WhichOneof('value'))
+def value_of(any_value, strings):
+    kind = any_value.WhichOneof('value')
+    value = getattr(any_value, kind)
+    # a text is in the dictionary, once
+    assert kind != 'string_value', value
+    return strings[value] if kind == 'string_value_strindex' else value
 
 
 def read(data):
@@ -30,7 +34,9 @@ def read(data):
         assert not message.UnknownFields() if hasattr(
             message, 'UnknownFields') else True
     assert len(request.resource_profiles) == 1
-    resource = {a.key: value_of(a.value) for a in
+    for attribute in request.resource_profiles[0].resource.attributes:
+        assert attribute.key_strindex and not attribute.key, attribute
+    resource = {strings[a.key_strindex]: value_of(a.value, strings) for a in
                 request.resource_profiles[0].resource.attributes}
     scope = request.resource_profiles[0].scope_profiles[0]
     assert scope.scope.name == 'swizzle'
@@ -59,7 +65,7 @@ def read(data):
             function = d.function_table[line.function_index]
             sums[strings[function.name_strindex]] += sample.values[0]
             attributes = {strings[d.attribute_table[i].key_strindex]:
-                          value_of(d.attribute_table[i].value)
+                          value_of(d.attribute_table[i].value, strings)
                           for i in sample.attribute_indices}
             threads.add((attributes.get('process.pid'),
                          attributes.get('thread.id')))
@@ -68,7 +74,7 @@ def read(data):
     mappings = {}
     for mapping in d.mapping_table[1:]:
         keys = {strings[d.attribute_table[i].key_strindex]:
-                value_of(d.attribute_table[i].value)
+                value_of(d.attribute_table[i].value, strings)
                 for i in mapping.attribute_indices}
         mappings[strings[mapping.filename_strindex]] = keys.get(
             'process.executable.build_id.gnu', '-')
@@ -77,11 +83,15 @@ def read(data):
 
 def main():
     kinds, resource, mappings, threads = read(open(sys.argv[1], 'rb').read())
-    (time, times), (count, counts) = kinds.items()
+    (time, times), (count, counts), *waits = kinds.items()
     assert time[1] == 'nanoseconds' and count[1] == 'count'
     for name in sorted(set(times) | set(counts)):
         print('F', counts[name], times[name], name)
     print('K', time[0], count[0])
+    for (kind, unit), sums in waits:
+        assert (kind, unit) == ('off_cpu', 'nanoseconds')
+        for name in sorted(sums):
+            print('W', sums[name], name)
     print('T', len(threads))
     for key, value in sorted(resource.items()):
         print('R', key, value)

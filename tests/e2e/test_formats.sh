@@ -436,7 +436,8 @@ assert_eq 1 $? 'status where the help cannot be written'
 assert_contains err 'swizzle: standard output: No space left on device'
 capture "$DUMP" -f help
 assert_status 0
-for format in callgrind text tree folded speedscope pprof dot csv json info; do
+for format in callgrind brief text tree folded speedscope pprof otlp dot csv json \
+	samples perfetto firefox chrome info; do
 	assert_matches out "^$format +[a-z]"
 done
 

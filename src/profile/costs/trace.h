@@ -213,6 +213,7 @@ const char *swz_trace_thread_name(const struct swz_profile_thread *thread,
 const char *swz_trace_ending(const struct swz_event *event);
 
 /* The writers. */
+void swz_write_firefox(FILE *stream, struct swz_trace *trace);
 void swz_write_chrome(FILE *stream, struct swz_trace *trace);
 void swz_write_perfetto(FILE *stream, struct swz_trace *trace);
 void swz_write_speedscope_events(FILE *stream, struct swz_trace *trace);

@@ -128,9 +128,9 @@ struct swz_sample_spans {
 	uint64_t until; /* nothing is known after this; 0: the next follows */
 };
 
-static uint64_t expected_ticks(const struct swz_profile *profile,
-			       const struct swz_profile_thread *thread,
-			       bool waiting)
+uint64_t swz_samples_apart(const struct swz_profile *profile,
+			   const struct swz_profile_thread *thread,
+			   bool waiting)
 {
 	size_t i;
 
@@ -162,8 +162,8 @@ struct swz_sample_spans *swz_sample_spans_open(
 	spans->thread = thread;
 	spans->samples = samples;
 	spans->count = count;
-	spans->expected[0] = expected_ticks(profile, thread, false);
-	spans->expected[1] = expected_ticks(profile, thread, true);
+	spans->expected[0] = swz_samples_apart(profile, thread, false);
+	spans->expected[1] = swz_samples_apart(profile, thread, true);
 	return spans;
 }
 

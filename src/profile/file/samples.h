@@ -47,6 +47,12 @@ struct swz_sample_share *swz_sample_shares(
 	const struct swz_profile_sample *samples, size_t sample_count,
 	size_t *count);
 
+/* The ticks from one sample of a thread to the next while it runs, or waits; 0:
+ * not known. */
+uint64_t swz_samples_apart(const struct swz_profile *profile,
+			   const struct swz_profile_thread *thread,
+			   bool waiting);
+
 /* The thread as if each sample were a part of its time in which the functions
  * on its stack ran: a function begins with the first sample that has it, and
  * ends before the next one that has it not, or where no sample came for long.

@@ -74,6 +74,19 @@ static const struct swz_format formats[] = {
 		.by = swz_write_table_by,
 	},
 	{
+		.name = "brief",
+		.description = "the answer in at most 60 lines of plain text: "
+			       "functions, waits, doubts",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			 SWZ_TAKES_NO_PARTS | SWZ_FILTERS_ROWS,
+		.needs = SWZ_NEEDS_EDGES,
+		.proposes = true,
+		.rows = 10,
+		.begin = swz_brief_begin,
+		.section = swz_brief_section,
+		.end = swz_brief_end,
+	},
+	{
 		.name = "text",
 		.description = "a table of functions for scripts, times in ns",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
@@ -128,7 +141,7 @@ static const struct swz_format formats[] = {
 	{
 		.name = "otlp",
 		.description = "profiles of OpenTelemetry (protobuf, "
-			       "v1development as of 1.9.0)",
+			       "v1development as of 1.11.0)",
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES |
 			 SWZ_NEEDS_PLACES | SWZ_NEEDS_THREADS | SWZ_NEEDS_TIMES,
 		.prefix = "otlp.",
@@ -265,6 +278,17 @@ static const struct swz_format formats[] = {
 		.event_bytes = 20,
 		.fewer_events = true,
 		.events = swz_write_perfetto,
+	},
+	{
+		.name = "firefox",
+		.description = "a trace's events, or samples, for "
+			       "profiler.firefox.com (JSON)",
+		.of_samples = true,
+		.prefix = "swizzle.",
+		.suffix = ".firefox.json",
+		.event_bytes = 40,
+		.fewer_events = true,
+		.events = swz_write_firefox,
 	},
 	{
 		.name = "chrome",

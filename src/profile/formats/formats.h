@@ -53,6 +53,7 @@ struct swz_format {
 	unsigned int takes; /* enum swz_format_takes */
 	unsigned int needs; /* enum swz_format_needs */
 	size_t rows;        /* that are shown without -n; 0: all */
+	bool proposes;      /* commands that show more; see table.inputs */
 	/* The file that is written by default is PREFIX, the pid, SUFFIX; NULL:
 	 * standard output. */
 	const char *prefix;

@@ -598,6 +598,10 @@ static void dump_set_style(struct swz_dump_options *options)
 {
 	unsigned int takes = options->format->takes;
 	bool terminal = !options->output && terminal_is_output();
+	bool styled = takes & SWZ_FOR_PEOPLE ||
+		      (takes & SWZ_FOR_TERMINALS &&
+		       (terminal || (swz_dump_to_standard_output(options) &&
+				     options->colour == SWZ_COLOUR_ALWAYS)));
 
 	if (!(options->given & SWZ_TAKES_ROWS))
 		options->table.rows = options->calls.apart
@@ -609,15 +613,13 @@ static void dump_set_style(struct swz_dump_options *options)
 	options->rings.rows = options->table.rows;
 	options->calls.by_start = options->table.sort == SWZ_SORT_START;
 	options->calls.at = options->at.given;
-	if (!(takes & SWZ_FOR_PEOPLE) &&
-	    !(takes & SWZ_FOR_TERMINALS &&
-	      (terminal || (swz_dump_to_standard_output(options) &&
-			    options->colour == SWZ_COLOUR_ALWAYS))))
-		return;
-	options->style = terminal_style(options->colour, terminal);
-	options->table.style = &options->style;
-	options->calls.style = &options->style;
-	if (!options->quiet && !options->old)
+	if (styled) {
+		options->style = terminal_style(options->colour, terminal);
+		options->table.style = &options->style;
+		options->calls.style = &options->style;
+	}
+	if ((styled || options->format->proposes) && !options->quiet &&
+	    !options->old)
 		options->table.inputs = options->inputs = join_inputs(
 			options->view.script ? " --script" : "",
 			options->arguments, options->argument_count);

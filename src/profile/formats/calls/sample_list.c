@@ -7,7 +7,6 @@
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/trace.h"
-#include "profile/file/samples.h"
 #include "profile/formats/calls/sample_list.h"
 
 struct listed {
@@ -35,35 +34,35 @@ static bool is_shown(const struct swz_unit_set *shown, uint32_t unit)
 	       (at < shown->count && shown->bits[at / 8] >> at % 8 & 1);
 }
 
-static bool is_frame(const struct listed *item, uint32_t unit)
+size_t swz_sample_frames(const struct swz_profile *profile,
+			 const struct swz_profile_thread *thread,
+			 const struct swz_unit_set *shown,
+			 const struct swz_profile_sample *sample,
+			 uint32_t **path, size_t *capacity)
 {
-	const struct swz_node *node = swz_profile_node(item->binding->profile,
-						       unit);
-
-	return !(node->open & SWZ_NODE_HIDDEN) && is_shown(item->shown, unit);
-}
-
-/* The frames that are shown, the innermost first. */
-static size_t find_frames(struct listing *l, const struct listed *item)
-{
-	uint32_t unit = swz_sample_context(item->binding->profile,
-					   &item->sample);
+	uint32_t unit = swz_sample_context(profile, sample);
 	size_t length = 0;
 
-	while (unit != item->thread->record.root &&
-	       swz_thread_has_node(item->thread, unit)) {
-		uint32_t parent =
-			swz_profile_node(item->binding->profile, unit)->parent;
+	while (unit != thread->record.root &&
+	       swz_thread_has_node(thread, unit)) {
+		const struct swz_node *node = swz_profile_node(profile, unit);
 
-		swz_grow(&l->path, &l->path_capacity, length, sizeof(*l->path));
-		if (is_frame(item, unit))
-			l->path[length++] = unit;
+		swz_grow(path, capacity, length, sizeof(**path));
+		if (!(node->open & SWZ_NODE_HIDDEN) && is_shown(shown, unit))
+			(*path)[length++] = unit;
 		/* parents come before their children */
-		if (parent >= unit)
+		if (node->parent >= unit)
 			break;
-		unit = parent;
+		unit = node->parent;
 	}
 	return length;
+}
+
+static size_t find_frames(struct listing *l, const struct listed *item)
+{
+	return swz_sample_frames(item->binding->profile, item->thread,
+				 item->shown, &item->sample, &l->path,
+				 &l->path_capacity);
 }
 
 static void add_thread(struct listing *l, const struct swz_trace *trace,
@@ -110,14 +109,12 @@ static int by_time(const void *left, const void *right)
 	       (a->sample.node < b->sample.node);
 }
 
-static const char *name_of(const struct swz_trace *trace,
-			   struct swz_binding *binding, uint32_t unit)
+uint32_t swz_sample_function(struct swz_binding *binding, uint32_t unit)
 {
 	uint32_t id = swz_profile_node(binding->profile, unit)->function;
-	uint32_t function = swz_binding_function(
-		binding, swz_profile_function_by_id(binding->profile, id), id);
 
-	return trace->catalog->functions[function].name;
+	return swz_binding_function(
+		binding, swz_profile_function_by_id(binding->profile, id), id);
 }
 
 static void put_sample(FILE *stream, struct listing *l,
@@ -133,8 +130,10 @@ static void put_sample(FILE *stream, struct listing *l,
 		fputs("   -", stream);
 	fputs(item->sample.waiting ? "  waits  " : "  runs   ", stream);
 	while (length--) {
-		swz_put_text(stream,
-			     name_of(trace, item->binding, l->path[length]));
+		uint32_t function = swz_sample_function(item->binding,
+							l->path[length]);
+
+		swz_put_text(stream, trace->catalog->functions[function].name);
 		if (length)
 			putc(';', stream);
 	}

@@ -17,6 +17,12 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 void swz_write_table(FILE *stream, const struct swz_section *section,
 		     const struct swz_table_options *options);
 
+/* What a profile says in a few lines; see brief.c. */
+void swz_brief_begin(struct swz_writer *writer);
+void swz_brief_section(struct swz_writer *writer,
+		       const struct swz_section *section);
+void swz_brief_end(struct swz_writer *writer);
+
 /* A table of contexts, indented by depth; or of functions and, indented, their
  * callers; or, for the functions that the filters name, of both. */
 void swz_write_tree(FILE *stream, const struct swz_section *section,

@@ -1,11 +1,13 @@
 /* Profiles of OpenTelemetry: an ExportProfilesServiceRequest, which is also
  * what ProfilesData looks like. The schema is still "v1development"; field
- * numbers are those of release 1.9.0 of opentelemetry-proto.
+ * numbers are those of release 1.11.0 of opentelemetry-proto. Since 1.10.0 keys
+ * and texts of attributes are numbers of strings, too.
  *
  * Names, functions, locations and stacks are in tables that all profiles of the
  * message share; entry 0 of each stands for "none". A profile has values of one
- * kind, so there are two: times, which viewers show first, and calls. Each
- * thread of each process has samples of its own, with attributes that name it.
+ * kind, so there are two or three: times, which viewers show first, calls, and
+ * where waiting is known that. Each thread of each process has samples of its
+ * own, with attributes that name it.
  */
 
 #include <inttypes.h>
@@ -34,10 +36,10 @@ enum {
 	SCOPE_PROFILES_PROFILES = 2,
 	SCOPE_NAME = 1,
 	SCOPE_VERSION = 2,
-	KEY_VALUE_KEY = 1,
 	KEY_VALUE_VALUE = 2,
-	ANY_VALUE_STRING = 1,
+	KEY_VALUE_KEY = 3, /* a string's number */
 	ANY_VALUE_INT = 3,
+	ANY_VALUE_STRING = 8, /* a string's number */
 	DICTIONARY_MAPPINGS = 1,
 	DICTIONARY_LOCATIONS = 2,
 	DICTIONARY_FUNCTIONS = 3,
@@ -75,7 +77,7 @@ enum {
 struct encoder {
 	struct swz_message dictionary; /* all tables but strings and stacks */
 	struct swz_message stacks;
-	struct swz_message times, calls; /* samples */
+	struct swz_message times, calls, waits; /* samples */
 	struct swz_message resource;
 	struct swz_profile **profiles; /* of all processes */
 	size_t profile_count, profile_capacity;
@@ -88,7 +90,8 @@ struct encoder {
 	/* of all processes */
 	struct swz_extent extent;
 	uint64_t period_ns;
-	const char *time, *count; /* what is in the two profiles */
+	const char *time, *count; /* what is in the first two profiles */
+	bool knows_waiting;       /* then there is a third one */
 };
 
 /* ---------------------------------------------------------------- tables */
@@ -138,7 +141,7 @@ static uint32_t attribute_number(struct encoder *e, const char *key,
 		return found;
 	swz_message_add(&attribute, ATTRIBUTE_KEY, name);
 	if (text)
-		swz_message_text(&value, ANY_VALUE_STRING, text);
+		swz_message_put(&value, ANY_VALUE_STRING, text_number(e, text));
 	else
 		swz_message_put(&value, ANY_VALUE_INT, (uint64_t)number);
 	swz_message_nest(&attribute, ATTRIBUTE_VALUE, &value);
@@ -309,13 +312,19 @@ static void put_samples(struct encoder *e, const struct swz_section *section,
 		const struct swz_context *context =
 			&section->contexts->items[i];
 
-		if (!context->calls && !context->self_ns)
+		if (!context->calls && !context->self_ns &&
+		    !(section->report->knows_waiting &&
+		      context->self_waiting_ns))
 			continue;
 		put_stack(e, section, i, &sample, &list);
 		put_value(&e->times, &sample, &list, e->stack_count, attributes,
 			  (uint64_t)context->self_ns);
 		put_value(&e->calls, &sample, &list, e->stack_count, attributes,
 			  context->calls);
+		if (section->report->knows_waiting)
+			put_value(&e->waits, &sample, &list, e->stack_count,
+				  attributes,
+				  (uint64_t)context->self_waiting_ns);
 	}
 	swz_message_free(&sample);
 	swz_message_free(&list);
@@ -330,9 +339,9 @@ static void put_resource(struct encoder *e, const char *key, const char *text,
 
 	if (text && !*text)
 		return;
-	swz_message_text(&attribute, KEY_VALUE_KEY, key);
+	swz_message_add(&attribute, KEY_VALUE_KEY, text_number(e, key));
 	if (text)
-		swz_message_text(&value, ANY_VALUE_STRING, text);
+		swz_message_put(&value, ANY_VALUE_STRING, text_number(e, text));
 	else
 		swz_message_put(&value, ANY_VALUE_INT, (uint64_t)number);
 	swz_message_nest(&attribute, KEY_VALUE_VALUE, &value);
@@ -419,6 +428,7 @@ void swz_write_otlp(struct swz_writer *writer,
 		note_profile(e, section->profiles[i]);
 	e->time = swz_time_type(section);
 	e->count = swz_counted(section);
+	e->knows_waiting |= section->report->knows_waiting;
 	e->period_ns = section->profile->header.sample_period_ns;
 	if (section->thread) {
 		swz_message_item(
@@ -488,6 +498,8 @@ static void put_request(struct encoder *e, struct swz_message *request)
 	swz_message_nest(&scope, SCOPE_PROFILES_SCOPE, &name);
 	put_profile(e, &scope, &e->times, e->time, "nanoseconds", 1);
 	put_profile(e, &scope, &e->calls, e->count, "count", 2);
+	if (e->knows_waiting)
+		put_profile(e, &scope, &e->waits, "off_cpu", "nanoseconds", 3);
 	swz_message_nest(&resource, RESOURCE_PROFILES_SCOPE_PROFILES, &scope);
 	swz_message_nest(request, REQUEST_RESOURCE_PROFILES, &resource);
 	swz_message_free(&resource);

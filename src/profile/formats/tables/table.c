@@ -11,6 +11,7 @@
 #include "profile/formats/common/diff.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
+#include "profile/formats/tables/table.h"
 #include "util/figures.h"
 #include "util/memory.h"
 #include "util/output.h"
@@ -127,9 +128,9 @@ static bool is_wanted(const struct swz_section *section,
 		       NULL);
 }
 
-static struct swz_row *select_rows(const struct swz_section *section,
-				   const struct swz_table_options *options,
-				   size_t *count)
+struct swz_row *swz_table_rows(const struct swz_section *section,
+			       const struct swz_table_options *options,
+			       size_t *count)
 {
 	size_t capacity = section->report->function_capacity;
 	struct swz_row *rows = swz_allocate(capacity, sizeof(*rows));
@@ -428,7 +429,7 @@ static void put_unwound(FILE *stream, const struct swz_style *style,
 }
 
 /* The longest name that is proposed: the command has to stay one line. */
-enum { LONGEST_EXAMPLE = 60 };
+enum { LONGEST_EXAMPLE = SWZ_EXAMPLE_BYTES - 3 };
 
 /* As an argument of -F in a shell: NAME, in quotes where it needs them. False:
  * it is too long, or it means something else as a pattern or in quotes. */
@@ -449,14 +450,14 @@ static bool quote_name(char *quoted, size_t size, const char *name)
 	return true;
 }
 
-/* The first row's function, or the next one whose name can be typed. */
-static const char *example(char *quoted, size_t size,
-			   const struct swz_row *rows, size_t count)
+const char *swz_table_example(char quoted[SWZ_EXAMPLE_BYTES],
+			      const struct swz_row *rows, size_t count)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (quote_name(quoted, size, rows[i].function->name))
+		if (quote_name(quoted, SWZ_EXAMPLE_BYTES,
+			       rows[i].function->name))
 			return quoted;
 	return "NAME";
 }
@@ -465,13 +466,13 @@ static void put_hint(FILE *stream, const struct swz_section *section,
 		     const struct swz_table_options *options,
 		     const struct swz_row *rows, size_t count)
 {
-	char quoted[LONGEST_EXAMPLE + 3];
+	char quoted[SWZ_EXAMPLE_BYTES];
 
 	if (!options->inputs || section->thread)
 		return;
 	fprintf(stream,
 		"Who calls it, what it calls: swizzle-dump -f tree -F %s%s\n",
-		example(quoted, sizeof(quoted), rows, count), options->inputs);
+		swz_table_example(quoted, rows, count), options->inputs);
 	fprintf(stream, "All of it in a browser:      swizzle-dump -f %s%s\n",
 		section->report->without_times ? "graph" : "html",
 		options->inputs);
@@ -495,7 +496,7 @@ static void write_table(FILE *stream, const struct swz_section *section,
 	struct swz_row *rows;
 
 	all.rows = 0;
-	rows = select_rows(section, &all, &count);
+	rows = swz_table_rows(section, &all, &count);
 	shown = options->rows && options->rows < count ? options->rows : count;
 	swz_put_summary(stream, style, section);
 	put_rows(&table, rows, shown);
@@ -718,7 +719,7 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 		write_text_diff(stream, section, options);
 		return;
 	}
-	rows = select_rows(section, options, &count);
+	rows = swz_table_rows(section, options, &count);
 	swz_put_heading(stream, section);
 	if (section->report->sampled)
 		fputs("# sampled: counts are exact, times are estimates; +/- "
@@ -900,7 +901,7 @@ void swz_write_csv(struct swz_writer *writer, const struct swz_section *section)
 		return;
 	}
 	columns = csv_columns(&table);
-	rows = select_rows(section, writer->options, &count);
+	rows = swz_table_rows(section, writer->options, &count);
 	if (!writer->sections) {
 		swz_columns_put_names(writer->stream, &columns);
 		putc('\n', writer->stream);
