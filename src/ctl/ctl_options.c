@@ -229,12 +229,12 @@ static int read_word(void *context, char **words)
 
 static const struct swz_option known[] = {
 	{.name = "name",
-	 .letter = 'n',
 	 .value = "NAME",
 	 .repeats = true,
 	 .id = NAME,
 	 .offer = "names",
 	 .help = "processes of this name"},
+	{.letter = 'n', .value = "NAME", .id = NAME, .renamed = "--name"},
 	{.name = "tree",
 	 .value = "PID",
 	 .repeats = true,

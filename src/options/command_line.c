@@ -355,6 +355,10 @@ static void take(const struct swz_option *option, bool in_full, void *context)
 		printf("%s " SWZ_VERSION "\n", reading->tool);
 		swz_finish_printing();
 	}
+	if (option->renamed)
+		swz_notice("option %s is called %s now; the old name goes with "
+			   "the next release",
+			   spelled(option, in_full), option->renamed);
 	reading->take(context, option, spelled(option, in_full), optarg);
 }
 

@@ -74,6 +74,9 @@ struct swz_option {
 	bool repeats;
 	bool common;    /* most people need it: the short --help has it */
 	bool only_help; /* another form of the option before */
+	/* The name that this one has now, "--rounds": it goes on for a release,
+	 * with a line that says so. .help is NULL. */
+	const char *renamed;
 };
 
 enum swz_option_words {

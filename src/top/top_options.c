@@ -33,7 +33,7 @@ static const char examples[] =
 	"Examples:\n"
 	"  swizzle-top                              choose a process, and watch it\n"
 	"  swizzle-top ./app input                  a program from its start\n"
-	"  swizzle-top -b -n 3 -p 4242              three rounds, as text\n";
+	"  swizzle-top -b --rounds 3 -p 4242        three rounds, as text\n";
 
 static const char after[] =
 	"\n"
@@ -212,9 +212,9 @@ static const struct swz_option known[] = {
 		 "a program: print the list of processes once"},
 	{.name = "delay",
 	 .letter = 'd',
-	 .value = "SECONDS",
+	 .value = "TIME",
 	 .id = DELAY,
-	 .help = "length of a round|, 0.1 to 86400 [1; -b: 5, a list 1]"},
+	 .help = "length of a round|, 500ms or 2s [1s; -b: 5s, a list 1s]"},
 	{.name = "output",
 	 .letter = 'o',
 	 .value = "FILE",
@@ -223,14 +223,18 @@ static const struct swz_option known[] = {
 	 .help = "the program's output goes to FILE| [a temporary file "
 		 "that is shown at the end]"},
 	{.name = "rounds",
-	 .letter = 'n',
 	 .value = "N",
 	 .id = ROUNDS,
 	 .help = "end after N rounds| [when the program ends]"},
-	{.name = "min-percent",
-	 .value = "N",
+	{.letter = 'n', .value = "N", .id = ROUNDS, .renamed = "--rounds"},
+	{.name = "percent-limit",
+	 .value = "P",
 	 .id = MIN_PERCENT,
-	 .help = "-b: functions with at least N % of the hits| [10]"},
+	 .help = "-b: functions with at least P % of the hits| [10]"},
+	{.name = "min-percent",
+	 .value = "P",
+	 .id = MIN_PERCENT,
+	 .renamed = "--percent-limit"},
 	{.name = "backtrace-percent",
 	 .value = "N",
 	 .id = BACK_PERCENT,
@@ -290,7 +294,7 @@ static void check(const struct swz_top_options *o, bool percents)
 	if (*o->program && o->sampling.pid)
 		bad_usage("option -p: either a process or a program, not both");
 	if (percents && !o->batch)
-		bad_usage("options --min-percent and --backtrace-percent are "
+		bad_usage("options --percent-limit and --backtrace-percent are "
 			  "for -b only");
 	if (o->offsets && !o->batch)
 		bad_usage("option --offsets is for -b only");

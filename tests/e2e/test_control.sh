@@ -498,7 +498,7 @@ capture "$CTL" stop $$
 assert_refused 1 'it does not run under swizzle-run'
 capture "$CTL" stop --tree 4194304
 assert_refused 1 'there is no such process'
-capture "$CTL" list --json -n nobody-is-called-so
+capture "$CTL" list --json --name nobody-is-called-so
 assert_status 1
 serve
 capture "$CTL" snapshot no/such/directory "$pid"

@@ -298,14 +298,14 @@ wait_until grep -q '^State:.Z' /proc/$pid/status
 capture "$RUN" -m sample -p $pid --for 1s -o refused
 assert_status 126
 assert_matches err "^swizzle: -p $pid: the first thread of the process has ended"
-capture "$TOP_TOOL" -b -n 1 -p $pid
+capture "$TOP_TOOL" -b --rounds 1 -p $pid
 assert_status 126
 kill $pid
 wait $pid 2>/dev/null
 
 it 'swizzle-top -p shows them, too'
 begin ./many 3000
-"$TOP_TOOL" -b -d 1 -n 1 -p $pid >out 2>err || fail "exit status $?: $(cat err)"
+"$TOP_TOOL" -b -d 1 --rounds 1 -p $pid >out 2>err || fail "exit status $?: $(cat err)"
 go
 wait $pid
 assert_matches out ' work'

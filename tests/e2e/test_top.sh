@@ -46,7 +46,7 @@ assert_share() { # WHAT COUNT TOTAL PART ALL PERMILLE
 
 if [ "${ENGINES[0]}" = perf ]; then
 	it '-b --event'
-	"$SWTOP" -b -d 0.4 --min-percent 0 --event task-clock "$TARGETS/shares" >out 2>err
+	"$SWTOP" -b -d 0.4 --percent-limit 0 --event task-clock "$TARGETS/shares" >out 2>err
 	assert_eq 0 $? 'exit status'
 	assert_empty err
 	assert_ge "$(sums out | awk '$2 == "b" { print $1 }')" 5 'hits of b'
@@ -57,7 +57,7 @@ for engine in "${ENGINES[@]}"; do
 	[ "$engine" = perf ] || permille=120
 
 	it "-b, $engine: shares of a program, with all its hits"
-	"$SWTOP" -b -d 0.4 --min-percent 0 --engine "$engine" sh -c \
+	"$SWTOP" -b -d 0.4 --percent-limit 0 --engine "$engine" sh -c \
 		"'$TARGETS/shares' >own" >out 2>err
 	assert_eq 0 $? 'exit status'
 	assert_empty err
@@ -78,13 +78,13 @@ for engine in "${ENGINES[@]}"; do
 	it "-b, $engine: back traces lead to the root"
 	awk '/^ +[0-9.]+% .* b  shares/ { on = 1; next } /^20|hits, / { on = 0 }
 		on && /^            / { print $1 }' out >frames
-	assert_eq 'b main' "$(head -n 2 frames | xargs)"
+	assert_eq 'b main' "$(head --rounds 2 frames | xargs)"
 	assert_contains frames _start
 
 	it "-b, $engine: a process that runs already is not interrupted"
 	"$TARGETS/patient" 2500 >printed &
 	pid=$!
-	"$SWTOP" -b -d 0.5 -n 2 --engine "$engine" -p $pid >out 2>err
+	"$SWTOP" -b -d 0.5 --rounds 2 --engine "$engine" -p $pid >out 2>err
 	assert_eq 0 $? 'exit status'
 	assert_empty err
 	kill -0 $pid || fail 'it has ended'
@@ -96,7 +96,7 @@ for engine in "${ENGINES[@]}"; do
 done
 
 it '-b: the two thresholds'
-"$SWTOP" -b -d 60 --min-percent 20 "$TARGETS/shares" >out
+"$SWTOP" -b -d 60 --percent-limit 20 "$TARGETS/shares" >out
 sums out | cut -d ' ' -f 2 | sort >names # c has 10 %
 assert_eq 'a b' "$(xargs <names)"
 "$SWTOP" -b -d 60 --backtrace-percent 25 sh -c "'$TARGETS/callers' >own" >out
@@ -112,14 +112,14 @@ assert_not_contains out 'other back trace'
 assert_matches out ' right$'
 
 it '-b: exact calls, all of them, where the program runs under swizzle-run'
-"$SWTOP" -b -d 0.2 --min-percent 0 "$RUN" -q -m profile -o profile "$TARGETS/fib" >out
+"$SWTOP" -b -d 0.2 --percent-limit 0 "$RUN" -q -m profile -o profile "$TARGETS/fib" >out
 assert_ge "$(grep -c '^20.* calls, ' out)" 1 'rounds of calls'
 calls=$("$DUMP" -q -f csv -o - profile | awk -F , '$7 == "fib" { print $1 }')
 assert_ge "$calls" 1000000 'calls of fib'
 assert_eq "$calls fib" "$(sums out | grep ' fib$')"
 
 it '-b: counts without times (-m count)'
-"$SWTOP" -b -d 0.2 --min-percent 0 "$RUN" -q -m count -o profile "$TARGETS/fib" 100 >out
+"$SWTOP" -b -d 0.2 --percent-limit 0 "$RUN" -q -m count -o profile "$TARGETS/fib" 100 >out
 assert_ge "$(grep -c '^20.* calls, no times' out)" 1 'rounds of calls'
 assert_eq 0 "$(grep -c '^20.* calls, [0-9]' out)" 'rounds with a time'
 assert_eq $((100 * calls)) "$(awk '$1 == "-" && $3 == "calls," && $5 == "fib" {
@@ -131,7 +131,7 @@ it 'samples of a run that is counted and sampled'
 "$RUN" -q -m both -o pair "$TARGETS/steady" sampled &
 profiled=$!
 wait_until test -s sampled
-capture "$SWTOP" -b -d 0.5 -n 1 --min-percent 0 -p $profiled
+capture "$SWTOP" -b -d 0.5 --rounds 1 --percent-limit 0 -p $profiled
 assert_matches out '^20.* ticks, [1-9][0-9,]* hits, '
 "$SWTOP" -b -d 0.3 >out
 assert_matches out "^ *$profiled +[0-9.]+% +[0-9.]+ m?s samples $TARGETS/steady sampled$"
@@ -143,7 +143,7 @@ rm -f begun
 "$RUN" -q -m profile -o profile "$TARGETS/steady" begun &
 profiled=$!
 wait_until test -s begun
-capture "$SWTOP" -b -d 0.5 -n 1 --min-percent 0 -p $profiled
+capture "$SWTOP" -b -d 0.5 --rounds 1 --percent-limit 0 -p $profiled
 assert_status 0
 assert_matches out '^20.* s: [1-9][0-9,]* calls, '
 kill $profiled
@@ -177,7 +177,7 @@ print("there", flush=True)
 time.sleep(120)' >many &
 pid=$!
 wait_until grep -q there many
-capture "$SWTOP" -b -d 0.5 -n 1 -p $pid
+capture "$SWTOP" -b -d 0.5 --rounds 1 -p $pid
 kill $pid
 assert_status 0
 ! grep -q 'it takes a while' err || fail "$(cat err)"
@@ -199,7 +199,7 @@ assert_matches out "^ *$steady +[0-9.]+% +[0-9.]+ m?s samples $TARGETS/steady co
 assert_matches out "^ *$profiled +[0-9.]+% +[0-9.]+ m?s exact   $TARGETS/steady counted$"
 assert_eq 1 "$(grep -c 'WATCH' out)" 'lists'
 ! grep -q "^ *$own " out || fail 'it lists itself'
-capture "$SWTOP" -b -d 0.2 -n 2
+capture "$SWTOP" -b -d 0.2 --rounds 2
 assert_eq 2 "$(grep -c 'WATCH' out)" 'lists'
 kill $steady $profiled
 wait $steady $profiled 2>/dev/null
@@ -215,6 +215,12 @@ capture "$SWTOP" -b -d 60 -p $pid
 assert_status 0
 assert_empty err
 assert_eq 1 "$(grep -c '^20' out)" rounds
+
+it 'old names go on, and say so'
+capture "$SWTOP" -b -d 0.2s -n 1 --min-percent 20 -p $$
+assert_status 0
+assert_contains err 'swizzle: option -n is called --rounds now'
+assert_contains err 'swizzle: option --min-percent is called --percent-limit now'
 
 it 'what cannot be watched is refused'
 sleep 0.01 &
@@ -234,8 +240,8 @@ refuse 2 "option -p: either a process or a program" -p $$ true
 refuse 2 'option -o is for a program that is started' -o x
 refuse 2 "option -d: '0' is not a time" -d 0 true
 refuse 2 "option -d: '1.x' is not a time" -d 1.x true
-refuse 2 "option -n: '0' is not a number" -n 0 true
-refuse 2 "option --min-percent: '101' is not" --min-percent 101 true
+refuse 2 "option --rounds: '0' is not a number" --rounds 0 true
+refuse 2 "option --percent-limit: '101' is not" --percent-limit 101 true
 refuse 2 "option -r: '0' is not a number" -r 0 true
 refuse 2 'unknown option --bacth; did you mean --batch' --bacth true
 refuse 2 "option --engine: unknown engine 'pref'; did you mean 'perf'" --engine pref true

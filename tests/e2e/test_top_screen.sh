@@ -253,7 +253,7 @@ type_keys Escape
 expect '^Which process is to be watched'
 leaves 0 q
 test -z "$(pgrep -x swizzle-sampler -P $$)" || fail 'a sampler is left'
-start 100 24 "$SWTOP -n 1 -d 0.2"
+start 100 24 "$SWTOP --rounds 1 -d 0.2"
 leaves 0
 
 it 'functions of one thread'
@@ -338,7 +338,7 @@ leaves 0 q
 assert_eq written "$(cat kept)"
 
 it 'so many rounds'
-start 80 24 "$SWTOP -n 2 -d 0.2 '$TARGETS/callers' 1000 >own"
+start 80 24 "$SWTOP --rounds 2 -d 0.2 '$TARGETS/callers' 1000 >own"
 leaves 0
 
 it 'exact counts of a program that runs under swizzle-run'

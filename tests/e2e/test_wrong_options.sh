@@ -89,7 +89,7 @@ wrong "command 'st' could be several: status, start, stop" "$SWCTL" st
 
 it 'numbers of any length'
 for number in 18446744073709551617 999999999999 99999999999999999999999999; do
-	for option in --min-percent --backtrace-percent --rounds --rate --pid --delay; do
+	for option in --percent-limit --backtrace-percent --rounds --rate --pid --delay; do
 		capture "$SWTOP" -b $option=$number true
 		assert_refused 2 "option $option: '$number' is not"
 	done

@@ -401,6 +401,10 @@ static void put_rest(FILE *stream, const struct swz_section *section,
 				swz_signed(swz_calls_of(section->report))));
 		return;
 	}
+	if (!section->report->total_ns) {
+		fputs(".\n", stream); /* a share of nothing */
+		return;
+	}
 	fprintf(stream, ". These have %s of the time.\n",
 		swz_figure_share(figure, self, section->report->total_ns));
 }
