@@ -452,4 +452,49 @@ for program in python3:Python node:JavaScript ruby:Ruby perl:Perl lua:Lua; do
 	advised -f text real.profile
 	assert_matches err "interprets ${program#*:}: "
 done
+it '--get-names: the command, with the repository that is missing'
+get_names() { # ANSWER [VARIABLE=VALUE]...: status into `status`, text into `out`
+	local answer=$1
+	shift
+	printf '%s\n' "$answer" | env "$@" PATH="$TMP/fake:$PATH" "$DUMP" \
+		--get-names profile >out 2>err
+	status=$?
+}
+if [ "$(sed -n 's/^ID=//p' /etc/os-release)" = debian ] && [ "$(id -u)" = 0 ]; then
+	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	stand_in dpkg 'echo "some-tool: /x"'
+	stand_in dpkg-query 'echo some-tool'
+	stand_in apt-file 'exit 1'
+	stand_in apt-cache 'echo "500 http://deb.debian.org/debian stable/main"'
+	stand_in apt-get 'exit 0'
+	get_names n
+	assert_eq 1 $status 'status where nothing was done'
+	assert_contains out "/program: "
+	assert_contains out "deb http://deb.debian.org/debian-debug/ $codename-debug main"
+	assert_contains out 'apt-get update && apt-get install some-tool-dbgsym'
+	assert_contains out 'Nothing was done.'
+	[ ! -e apt-get.asked ] || fail 'apt-get was run'
+	stand_in apt-cache 'echo "500 http://deb.debian.org/debian-debug stable-debug/main"'
+	get_names y
+	assert_eq 0 $status 'status'
+	assert_not_contains out 'tee /etc/apt'
+	assert_eq 'install some-tool-dbgsym : ' "$(tr '\n' ' ' <apt-get.asked)" 'what apt-get is told'
+	stand_in apt-get 'exit 5'
+	get_names y
+	assert_eq 1 $status 'status where apt-get fails'
+fi
+
+it '--get-names: a server where there is no package'
+stand_in dpkg 'exit 1'
+get_names n DEBUGINFOD_URLS=http://localhost:1
+assert_eq 1 $status status
+assert_contains out " --embed 'profile'"
+get_names ''
+assert_contains out 'DEBUGINFOD_URLS=https://'
+
+it '--get-names: nothing lacks a name'
+"$RUN" -q -o named ./whole || abort 'no profile'
+capture "$DUMP" --get-names named
+assert_status 0
+assert_contains out 'All files that took time have names.'
 finish

@@ -779,3 +779,248 @@ void swz_dump_advice_say(const struct swz_dump_advice *advice)
 	for (i = 0; advice->lines && advice->lines[i]; i++)
 		swz_dump_complain("%s", advice->lines[i]);
 }
+
+/* --- getting names ------------------------------------------------------- */
+
+/* Debian and Ubuntu have debug packages in a repository of their own, which is
+ * not in a machine's sources unless somebody has put it there. */
+static const struct distribution {
+	const char *id;     /* as in /etc/os-release */
+	const char *marker; /* of that repository, in "apt-cache policy" */
+	const char *line;   /* of it, with the release's name */
+	const char *server; /* of debug files */
+} distributions[] = {
+	{"debian", "debian-debug",
+	 "deb http://deb.debian.org/debian-debug/ %s-debug main",
+	 "https://debuginfod.debian.net"},
+	{"ubuntu", "ddebs.ubuntu.com",
+	 "deb http://ddebs.ubuntu.com %s main restricted universe multiverse",
+	 "https://debuginfod.ubuntu.com"},
+	{"fedora", NULL, NULL, "https://debuginfod.fedoraproject.org"},
+	{"arch", NULL, NULL, "https://debuginfod.archlinux.org"},
+	{"", NULL, NULL, "https://debuginfod.elfutils.org"},
+};
+
+/* The value of KEY in /etc/os-release, without quotes; to be freed, "" if there
+ * is none. */
+static char *release_value(const char *key)
+{
+	FILE *file = fopen("/etc/os-release", "re");
+	char line[512], *value = NULL;
+	size_t length = strlen(key);
+
+	while (file && !value && fgets(line, sizeof(line), file)) {
+		char *text = line + length + 1;
+
+		if (strncmp(line, key, length) != 0 || line[length] != '=')
+			continue;
+		text += *text == '"';
+		text[strcspn(text, "\"\n")] = '\0';
+		/* (it becomes a part of a command) */
+		if (!text[strspn(text, "abcdefghijklmnopqrstuvwxyz"
+				       "0123456789-_.")])
+			value = swz_duplicate(text);
+	}
+	if (file)
+		fclose(file);
+	return value ? value : swz_duplicate("");
+}
+
+static const struct distribution *find_distribution(void)
+{
+	char *id = release_value("ID");
+	size_t i = 0;
+
+	while (*distributions[i].id && strcmp(distributions[i].id, id) != 0)
+		i++;
+	free(id);
+	return &distributions[i];
+}
+
+static bool is_program(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	while (path && *path) {
+		size_t length = strcspn(path, ":");
+		char *file = swz_print("%.*s/%s", (int)length, path, name);
+		bool found = access(file, X_OK) == 0;
+
+		free(file);
+		if (found)
+			return true;
+		path += length + (path[length] == ':');
+	}
+	return false;
+}
+
+static bool has_repository(const struct distribution *here)
+{
+	char *arguments[] = {(char *)"apt-cache", (char *)"policy", NULL};
+	struct answer answer;
+	bool has;
+
+	ask(arguments, now_ns() + 10 * MOST_NS, &answer);
+	has = strstr(answer.text, here->marker) != NULL;
+	free(answer.text);
+	return has;
+}
+
+/* " perl-dbgsym libc6-dbg": packages of all that lacks names; to be freed. */
+static char *find_packages(struct swz_dump_advice *advice,
+			   struct swz_catalog *catalog,
+			   const struct share *shares,
+			   const struct swz_dump_options *options,
+			   size_t *lacking)
+{
+	char *list = swz_duplicate("");
+	uint32_t i;
+
+	*lacking = 0;
+	for (i = 0; i < catalog->module_count; i++) {
+		const struct swz_catalog_module *module = &catalog->modules[i];
+		const struct swz_debug_package *package;
+		char *build_id, *longer;
+
+		if (!lacks_names(advice, catalog, i, &shares[i]))
+			continue;
+		printf("%s: %.0f%% of the time has no names\n", module->path,
+		       percent(advice, shares[i].nameless_ns));
+		++*lacking;
+		if (!is_here(module, options))
+			continue;
+		build_id = hex(module);
+		advice->packages->asked_ns = 0;
+		package = debug_package_find(advice->packages, module->path,
+					     build_id);
+		free(build_id);
+		if (!package->exact && !package->owner)
+			continue;
+		longer = swz_print("%s %s%s", list,
+				   package->exact ? package->exact
+						  : package->owner,
+				   package->exact ? "" : "-dbgsym");
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+/* In single quotes, for a shell; to be freed. */
+static char *quoted(const char *word)
+{
+	char *text = swz_allocate(4 * strlen(word) + 3, 1), *to = text;
+
+	*to++ = '\'';
+	for (; *word; word++) {
+		if (*word == '\'')
+			to = stpcpy(to, "'\\''");
+		else
+			*to++ = *word;
+	}
+	strcpy(to, "'");
+	return text;
+}
+
+/* As root, or by sudo. */
+static char *apt_command(const struct distribution *here, const char *packages)
+{
+	const char *sudo = geteuid() == 0 ? "" : "sudo ";
+	char *name = release_value("VERSION_CODENAME");
+	char *line = swz_print(here->line, name), *command;
+
+	if (has_repository(here))
+		command = swz_print("%sapt-get install%s", sudo, packages);
+	else
+		command = swz_print(
+			"echo '%s' | %stee "
+			"/etc/apt/sources.list.d/debug-packages.list && "
+			"%sapt-get update && %sapt-get install%s",
+			line, sudo, sudo, sudo, packages);
+	free(line);
+	free(name);
+	return command;
+}
+
+/* The names that a server has are kept in the profiles. */
+static char *server_command(const struct distribution *here,
+			    const struct swz_dump_options *options)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	char *own = realpath("/proc/self/exe", NULL);
+	char *tool = quoted(own ? own : "swizzle-dump");
+	char *command = servers && *servers
+				? swz_print("%s --embed", tool)
+				: swz_print("DEBUGINFOD_URLS=%s %s --embed",
+					    here->server, tool);
+	size_t i;
+
+	for (i = 0; i < options->argument_count; i++) {
+		char *word = quoted(options->arguments[i]);
+		char *longer = swz_print("%s %s", command, word);
+
+		free(word);
+		free(command);
+		command = longer;
+	}
+	free(tool);
+	free(own);
+	return command;
+}
+
+/* It has our standard input: apt-get asks, too. */
+static int run_command(const char *command)
+{
+	int status = system(command);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool user_agrees(void)
+{
+	char answer[16] = "";
+
+	fputs("Run it? [y/N] ", stdout);
+	(void)fflush(stdout);
+	return fgets(answer, sizeof(answer), stdin) &&
+	       (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+int swz_dump_get_names(const struct swz_report *report,
+		       struct swz_catalog *catalog,
+		       const struct swz_dump_options *options)
+{
+	const struct distribution *here = find_distribution();
+	struct swz_debug_packages asked = {0};
+	struct swz_dump_advice advice = swz_dump_advice_begin(&asked);
+	struct share *shares;
+	bool by_apt = here->line && is_program("apt-get") &&
+		      (geteuid() == 0 || is_program("sudo"));
+	char *packages, *command;
+	int status = EXIT_OK;
+	size_t lacking;
+
+	swz_dump_advice_add(&advice, report);
+	shares = shares_of(&advice, catalog, options);
+	packages = find_packages(&advice, catalog, shares, options, &lacking);
+	free(shares);
+	command = by_apt && *packages ? apt_command(here, packages)
+				      : server_command(here, options);
+	if (!lacking) {
+		puts("All files that took time have names.");
+	} else {
+		printf("\nThis gets them:\n\n    %s\n\n", command);
+		if (!user_agrees()) {
+			puts("Nothing was done.");
+			status = EXIT_INPUT;
+		} else if (run_command(command) != 0) {
+			swz_dump_complain("the command failed");
+			status = EXIT_INPUT;
+		}
+	}
+	free(command);
+	free(packages);
+	swz_dump_advice_free(&advice);
+	swz_debug_packages_free(&asked);
+	return status;
+}

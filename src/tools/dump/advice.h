@@ -62,6 +62,14 @@ void swz_dump_advice_find(struct swz_dump_advice *advice,
 			  const struct swz_dump_options *options,
 			  struct swz_writer *writer);
 
+/* Shows the command that gets the names of all files that lack some: one that
+ * installs debug packages, or asks a server for debug files and keeps the names
+ * in the profile. Runs it if the user says so on standard input. All functions
+ * have names. Returns an exit status. */
+int swz_dump_get_names(const struct swz_report *report,
+		       struct swz_catalog *catalog,
+		       const struct swz_dump_options *options);
+
 /* "PATH is Python 3.13", to be freed: of an interpreter in the profiles whose
  * scripts cannot be read though those of another version can. NULL: none. */
 char *swz_dump_unread_version(struct swz_catalog *catalog);

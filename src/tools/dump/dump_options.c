@@ -767,6 +767,10 @@ static void take_option(void *context, const struct swz_option *option,
 	case OPTION_CONFIG:
 		options->config_path = not_empty(as, value, "file name");
 		break;
+	case OPTION_GET_NAMES:
+		options->get_names = true;
+		options->format = swz_format_find("table");
+		break;
 	case OPTION_NEVER:
 		options->format = swz_format_find("never");
 		break;

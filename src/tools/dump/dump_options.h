@@ -79,8 +79,9 @@ struct swz_dump_options {
 	bool separate_threads;
 	bool compensate;
 	bool quiet;
-	bool embed;    /* an archive gets the names that it needs */
-	bool in_place; /* so do the profiles themselves; nothing is written */
+	bool get_names; /* debug packages are installed; nothing is shown */
+	bool embed;     /* an archive gets the names that it needs */
+	bool in_place;  /* so do the profiles themselves; nothing is written */
 	struct swz_debug_files files;
 	bool open;  /* --open: the page is shown in a browser */
 	bool pager; /* where standard output is a terminal */

@@ -119,6 +119,8 @@ static int write_report(struct swz_dump_input *input,
 	struct swz_dump_target target = {0};
 	int status;
 
+	if (options->get_names)
+		return swz_dump_get_names(section->report, catalog, options);
 	status = swz_dump_open_target(
 		&target, options,
 		swz_dump_output_path(options, input->profiles[0]->header.pid));

@@ -591,6 +591,11 @@ const struct swz_option swz_dump_option_list[] = {
 	 .group = GIVEN_EMBED,
 	 .help = "add the names and source lines that FILE needs to FILE|, "
 		 "for other machines and later"},
+	{.name = "get-names",
+	 .id = OPTION_GET_NAMES,
+	 .help = "get the names of stripped files|: shows the command that "
+		 "installs their debug packages, or asks a server, and runs "
+		 "it if you say yes"},
 	{.name = "no-embed",
 	 .id = OPTION_NO_EMBED,
 	 .group = GIVEN_NO_EMBED,

@@ -55,7 +55,8 @@ enum long_option {
 	OPTION_APART,
 	OPTION_NEVER,
 	OPTION_RAN,
-	OPTION_TESTS_OF
+	OPTION_TESTS_OF,
+	OPTION_GET_NAMES
 };
 
 /* Options besides those of enum swz_format_takes that not all formats take. */

@@ -732,6 +732,11 @@ static int dump_merged(struct swz_dump_input *input,
 	swz_dump_warn_result(&result, options);
 	swz_dump_end_result(&result);
 	swz_dump_resolve(catalog);
+	if (options->get_names) {
+		status = swz_dump_get_names(&result.report, catalog, options);
+		swz_dump_free_result(&result);
+		return status;
+	}
 	section = swz_dump_new_section(input, 0, &result, options);
 	section.profile_count = input->count;
 	status = swz_dump_open_target(
