@@ -117,11 +117,12 @@ class Comparison {
 
 	// ---- colours ----
 
+	// Orange and blue: who cannot tell red from green can tell these.
 	shade(colours, from, to) {
 		const share = Math.sqrt(Math.min(1, Math.abs(to - from) /
 			(this.largest || 1)));
 
-		return colours.hsl(to > from ? 6 : 140, 45 + 40 * share,
+		return colours.hsl(to > from ? 20 : 212, 45 + 40 * share,
 			colours.dark ? 70 - 12 * share : 90 - 26 * share);
 	}
 
@@ -299,13 +300,14 @@ class Comparison {
 
 	showLegend(colours) {
 		const {largest} = this;
-		const entries = [
-			[this.shade(colours, 0, largest), 'more self time'],
-			[this.shade(colours, largest, 0), 'less self time'],
-			[this.grey(colours), this.noiseKnown ? 'within the noise' :
-				'no difference'],
-		];
+		const all = largest ? '' : 'all ';
+		const entries = [[this.grey(colours), all + (this.noiseKnown ?
+			'within the noise' : 'without difference')]];
 
+		if (largest)
+			entries.unshift(
+				[this.shade(colours, 0, largest), 'more self time'],
+				[this.shade(colours, largest, 0), 'less self time']);
 		if (this.noiseKnown)
 			entries.push([this.otherwise(colours),
 				'other calls or callees']);

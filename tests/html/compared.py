@@ -130,12 +130,12 @@ def check_trees(rows):
 def is_of(colour, kind):
     red, green, blue = colour[:3]
     return {'slower': red > green + 25 and red > blue + 25,
-            'faster': green > red + 25 and green > blue + 25}.get(
+            'faster': blue > red + 25 and blue > green + 25}.get(
                 kind, max(colour[:3]) - min(colour[:3]) < 25)
 
 
 def check_colours(name, expected):
-    """boxes: red, green or grey, in light and dark; what is said on hover"""
+    """boxes: orange, blue or grey, in light and dark; what is said on hover"""
     colours = []
     for dark in (False, True):
         page.dark(dark)
