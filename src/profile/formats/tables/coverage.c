@@ -258,8 +258,9 @@ struct swz_coverage_counts swz_coverage_ask(FILE *stream,
 		else if (!covered->calls)
 			fputs(": never ran\n", stream);
 		else if (coverage->counts_calls)
-			fprintf(stream, ": ran, %" PRIu64 " calls\n",
-				covered->calls);
+			fprintf(stream, ": ran, %" PRIu64 " %s\n",
+				covered->calls,
+				covered->calls == 1 ? "call" : "calls");
 		else
 			fputs(": ran\n", stream);
 	}

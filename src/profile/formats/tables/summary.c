@@ -286,9 +286,9 @@ static void put_few_samples(FILE *stream, const struct swz_section *section)
 
 	if (samples < FEW_SAMPLES)
 		fprintf(stream,
-			"Note: %" PRIu64 " samples are few: times are rough. A "
+			"Note: %" PRIu64 " %s few: times are rough. A "
 			"higher rate (-r 5000) or a longer run has more.\n",
-			samples);
+			samples, samples == 1 ? "sample is" : "samples are");
 }
 
 /* Says what to do about times that hooks have made rough. */
