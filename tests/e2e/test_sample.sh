@@ -564,7 +564,7 @@ END
 	pid=$!
 	if wait_until grep -q of32bits /proc/$pid/comm; then
 		refuses 126 'runs a 32-bit program, which cannot be profiled' -m sample -p $pid
-		capture "$BUILD/bin/swizzle-top" -b -n 1 -p $pid
+		capture "$BUILD/bin/swizzle-top" -b --rounds 1 -p $pid
 		assert_status 126
 	fi
 	kill $pid

@@ -316,7 +316,7 @@ if "$RUN" -q -m sample --engine perf -o profile "$PYTHON" -c 'for i in range(300
 fi
 
 it 'swizzle-top --script shows functions of scripts alone'
-"$BUILD/bin/swizzle-top" --script -b -n 1 -d 60 "$PYTHON" script.py >shown 2>err || fail "exit status $?: $(cat err)"
+"$BUILD/bin/swizzle-top" --script -b --rounds 1 -d 60 "$PYTHON" script.py >shown 2>err || fail "exit status $?: $(cat err)"
 assert_matches shown '^ *[0-9.]+% .* spin  script.py$'
 grep -q '^            spin$' shown || fail 'spin is in no back trace'
 ! grep -q 'EvalFrame\|_start' shown || fail "$(grep 'EvalFrame\|_start' shown)"
