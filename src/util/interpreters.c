@@ -47,7 +47,7 @@ static const struct swz_interpreter interpreters[] = {
 	 .other_name = "thread-safe (ZTS)",
 	 .options = "-d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M "
 		    "-d opcache.jit=function -d opcache.jit_debug=16"},
-	{.symbol = "luaJIT_setmode", .language = "Lua"},
+	{.symbol = "luaJIT_setmode", .language = "Lua", .sampled = true},
 	{.symbol = "ruby_run_node",
 	 .language = "Ruby",
 	 .sampled = true,

@@ -40,7 +40,7 @@ struct swz_interpreter {
 #define SWZ_KNOWN_SCRIPTS \
 	"Python 3.6 to 3.15, Ruby 2.7, 3.1 and 3.3, PHP 7.4 to 8.4 (not " \
 	"thread-safe), Perl 5.36 to 5.42 (with threads), Java 17 to 25, " \
-	"node 18 to 22 and Lua 5.4"
+	"node 18 to 22, Lua 5.4 and LuaJIT 2.1"
 
 /* A file that may have one in it. */
 struct swz_interpreter_file {

@@ -258,6 +258,8 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		add_own(image, thread, hit);
 		return;
 	}
+	if (hit->script && hit->script->sp > at.sp)
+		at.sp = hit->script->sp;
 	if (registers)
 		node = add_frames(image, thread, &at, stack, hit, &line);
 	if (kind == SWZ_CODE_COUNTING && !hit->waiting)

@@ -572,7 +572,8 @@ static void take(const struct swz_watch *watch, struct swz_task *task,
 					    .tid = task->tid,
 					    .loop_register = r->r15,
 					    .registers = to->registers.general,
-					    .register_count = SWZ_REGISTERS});
+					    .register_count = SWZ_REGISTERS,
+					    .pc = own.rip});
 	to->hit = hit;
 	if (call_goes_on(task, r, &again))
 		(void)ptrace(PTRACE_SETREGS, task->tid, NULL, &again);

@@ -24,9 +24,9 @@
 #define MOST_CODE ((size_t)1 << 20) /* of one function */
 
 static const struct swz_script_language *const languages[] = {
-	&swz_python_language, &swz_ruby_language, &swz_php_language,
-	&swz_perl_language,   &swz_node_language, &swz_java_language,
-	&swz_lua_language,
+	&swz_python_language, &swz_ruby_language,   &swz_php_language,
+	&swz_perl_language,   &swz_node_language,   &swz_java_language,
+	&swz_lua_language,    &swz_luajit_language,
 };
 
 #define LANGUAGES \
@@ -249,6 +249,7 @@ const struct swz_script_stack *swz_script_frames_read(
 	stack.result = image->script->language->frames(
 		image->script, thread, stack.frames, SWZ_MOST_FRAMES,
 		&stack.count);
+	stack.sp = image->script->sp;
 	find_inner_loop(image);
 	return &stack;
 }
@@ -369,8 +370,8 @@ bool swz_script_frame_is_helper(struct swz_image *image, uint64_t pc)
 	       image->script->language->is_helper(image->script, pc);
 }
 
-static bool row_of_frame(void *context, uint64_t pc, bool is_innermost,
-			 struct swz_unwind_row *row)
+static bool row_of_frame(void *context, uint64_t pc, uint64_t sp,
+			 bool is_innermost, struct swz_unwind_row *row)
 {
 	struct swz_image *image = context;
 	uint32_t size = 0;
@@ -378,8 +379,8 @@ static bool row_of_frame(void *context, uint64_t pc, bool is_innermost,
 	look_for_interpreter(image);
 	if (!image->script || !image->script->language->leave)
 		return false;
-	switch (image->script->language->leave(image->script, pc, is_innermost,
-					       &size)) {
+	switch (image->script->language->leave(image->script, pc, sp,
+					       is_innermost, &size)) {
 	case SWZ_LEAVE_BY_SIZE:
 		*row = (struct swz_unwind_row){.kind = SWZ_ROW_RSP,
 					       .cfa_offset = (int32_t)size};
@@ -411,6 +412,10 @@ static bool is_loop(const struct swz_image *image, uint32_t function)
 {
 	const struct swz_image_function *f = &image->functions[function];
 
+	if (f->module == SWZ_NO_MODULE &&
+	    image->script->language->runs_made_code)
+		return f->pending ||
+		       (f->name && strcmp(f->name, SWZ_CODE_UNNAMED) == 0);
 	return f->module == image->loop_module &&
 	       (f->address == image->loop_address ||
 		(image->loop_part && f->address == image->loop_part));
@@ -471,6 +476,22 @@ struct fit {
 	 * the place of so many loops, and of what is between these. */
 	size_t joined;
 };
+
+/* Puts the functions of a call of the loop; the loop, where there are none. */
+static void put_group(struct putting *p, const struct swz_script_stack *script,
+		      size_t from, size_t to, const struct swz_stack_row *loop)
+{
+	bool is_empty = from < to;
+
+	for (; from < to; from++) {
+		if (!script->frames[from].code)
+			continue;
+		put_script(p, &script->frames[from], loop->call_site);
+		is_empty = false;
+	}
+	if (is_empty)
+		put(p, loop->function, loop->call_site);
+}
 
 static size_t past_group(const struct swz_script_stack *script, size_t at,
 			 bool all)
@@ -553,9 +574,8 @@ size_t swz_script_frames_put(struct swz_image *image,
 			continue;
 		}
 		end = past_group(script, fit.at, joined);
-		for (; fit.at < end; fit.at++)
-			put_script(&p, &script->frames[fit.at],
-				   rows[i].call_site);
+		put_group(&p, script, fit.at, end, &rows[i]);
+		fit.at = end;
 	}
 	return p.count;
 }

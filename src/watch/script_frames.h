@@ -13,6 +13,7 @@
 struct swz_script_stack {
 	enum swz_script_result result;
 	size_t count; /* the innermost first */
+	uint64_t sp;  /* where to unwind from; 0: from the thread's */
 	struct swz_script_frame frames[SWZ_MOST_FRAMES];
 };
 

@@ -345,6 +345,7 @@ Py_BytesMain Python
 JNI_CreateJavaVM Java
 ruby_run_node Ruby
 php_execute_script PHP
+luaJIT_setmode Lua
 _ZN4node5StartEiPPc JavaScript
 END
 
@@ -390,7 +391,7 @@ else
 fi
 
 it 'of others it is said that no mode does'
-for interpreter in Tcl_EvalObjv:Tcl luaJIT_setmode:Lua; do
+for interpreter in Tcl_EvalObjv:Tcl lua_pcall:Lua; do
 	interpreter "${interpreter%:*}"
 	advised -f text "profile.${interpreter%:*}"
 	assert_contains err "interprets ${interpreter#*:}: its rows are the interpreter's C functions. The script's own are not recorded"

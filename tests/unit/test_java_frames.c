@@ -344,7 +344,8 @@ static void assert_leave(uint64_t pc, bool is_innermost,
 
 	java->stacks++;
 	ck_assert_uint_eq(
-		swz_java_language.leave(java, pc, is_innermost, &found), how);
+		swz_java_language.leave(java, pc, 0, is_innermost, &found),
+		how);
 	ck_assert_uint_eq(found, size);
 }
 
@@ -402,7 +403,7 @@ static void look(unsigned round)
 
 	stack[(128 - 24) / 8] = inner;
 	(void)functions_at(pc, round % 4 == 0, frames);
-	(void)swz_java_language.leave(java, pc, round % 8 == 0, &size);
+	(void)swz_java_language.leave(java, pc, 0, round % 8 == 0, &size);
 }
 
 START_TEST(damaged_memory_is_survived)

@@ -235,9 +235,10 @@ START_TEST(code_made_at_run_time)
 END_TEST
 
 /* A frame of 24 bytes at 0x10100, one by rbp and a saved rsp at 0x10200. */
-static bool describe(void *context, uint64_t pc, bool is_innermost,
+static bool describe(void *context, uint64_t pc, uint64_t sp, bool is_innermost,
 		     struct swz_unwind_row *row)
 {
+	(void)sp;
 	ck_assert_ptr_eq(context, &walk);
 	ck_assert_int_eq(is_innermost, pc == 0x10100);
 	if (pc == 0x10100)

@@ -835,13 +835,14 @@ static enum swz_script_leave leave_innermost(const struct swz_java *java,
 }
 
 static enum swz_script_leave java_leave(struct swz_script_reader *reader,
-					uint64_t pc, bool is_innermost,
-					uint32_t *size)
+					uint64_t pc, uint64_t sp,
+					bool is_innermost, uint32_t *size)
 {
 	struct swz_java *java = (struct swz_java *)reader;
 	struct place *known;
 	const struct swz_java_blob *blob = blob_at(java, pc, &known);
 
+	(void)sp;
 	if (!blob)
 		return SWZ_LEAVE_UNKNOWN;
 	if (blob->kind == SWZ_JAVA_INTERPRETER)

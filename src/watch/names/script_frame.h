@@ -24,6 +24,7 @@ struct swz_script_code {
 };
 
 struct swz_script_frame {
+	/* NULL: a call of the interpreter's loop that runs no function */
 	const struct swz_script_code *code;
 	uint32_t line; /* that is executed; 0: not known */
 	bool is_entry; /* C code has called it: it is the first of those that

@@ -29,6 +29,7 @@ struct swz_script_thread {
 	/* All of them, where the thread stands. */
 	const uint64_t *registers;
 	size_t register_count;
+	uint64_t pc; /* the same; 0: not known */
 };
 
 /* A frame of the machine in code that was made at run time. */
@@ -66,6 +67,9 @@ struct swz_script_reader {
 	/* An address in the function that the loop is in, if that is another
 	 * one, which is called by it; 0: not known so far, or there is none. */
 	uint64_t inner_loop;
+	/* Where the stack of the last thread begins for those who unwind it, if
+	 * the loop has put something below that it does not tell of; or 0. */
+	uint64_t sp;
 };
 
 struct swz_script_language {
@@ -78,6 +82,8 @@ struct swz_script_language {
 	bool is_often_embedded;
 	/* A frame is made before the loop is called for it. */
 	bool is_frame_first;
+	/* Code that is made at run time runs in place of the loop. */
+	bool runs_made_code;
 	/* Returns NULL if the module holds no interpreter of this language, or
 	 * one of a version that is not known. */
 	struct swz_script_reader *(*open)(
@@ -98,10 +104,11 @@ struct swz_script_language {
 	/* Functions have %rbp frames, and code that runs on a function's frame
 	 * is a part of it. */
 	bool shares_frames;
-	/* NULL: such frames are left by %rbp. Sets *size. */
+	/* NULL: such frames are left by %rbp. SP: what %rsp is there. Sets
+	 * *size. */
 	enum swz_script_leave (*leave)(struct swz_script_reader *reader,
-				       uint64_t pc, bool is_innermost,
-				       uint32_t *size);
+				       uint64_t pc, uint64_t sp,
+				       bool is_innermost, uint32_t *size);
 	/* True if PC is in code of the interpreter's own that functions call:
 	 * its time is theirs. */
 	bool (*is_helper)(struct swz_script_reader *reader, uint64_t pc);
@@ -118,5 +125,6 @@ extern const struct swz_script_language swz_perl_language;
 extern const struct swz_script_language swz_node_language;
 extern const struct swz_script_language swz_java_language;
 extern const struct swz_script_language swz_lua_language;
+extern const struct swz_script_language swz_luajit_language;
 
 #endif

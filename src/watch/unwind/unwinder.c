@@ -38,8 +38,8 @@ struct swz_unwinder {
 	struct place places[PLACES];
 	uint64_t (*resolve)(void *context, uint64_t return_address);
 	void *resolve_context;
-	bool (*describe)(void *context, uint64_t pc, bool is_innermost,
-			 struct swz_unwind_row *row);
+	bool (*describe)(void *context, uint64_t pc, uint64_t sp,
+			 bool is_innermost, struct swz_unwind_row *row);
 	void *describe_context;
 	struct swz_map calls; /* (return address, 0): 1 if a call precedes it */
 };
@@ -114,7 +114,7 @@ void swz_unwinder_resolve(struct swz_unwinder *unwinder,
 
 void swz_unwinder_describe(struct swz_unwinder *unwinder,
 			   bool (*describe)(void *context, uint64_t pc,
-					    bool is_innermost,
+					    uint64_t sp, bool is_innermost,
 					    struct swz_unwind_row *row),
 			   void *context)
 {
@@ -393,7 +393,8 @@ static enum swz_step step_as_described(const struct walk *w, struct frame *f)
 
 	if (!unwinder->describe ||
 	    !unwinder->describe(unwinder->describe_context,
-				frame_pc(f->ip, f->exact), f->exact, &row))
+				frame_pc(f->ip, f->exact), f->sp, f->exact,
+				&row))
 		return SWZ_STEP_LOST;
 	step = row.kind == SWZ_ROW_RBP_AND_SP
 		       ? step_by_rbp_and_sp(w, &try, &row)

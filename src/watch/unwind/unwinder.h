@@ -119,7 +119,7 @@ void swz_unwinder_resolve(struct swz_unwinder *unwinder,
 struct swz_unwind_row;
 void swz_unwinder_describe(struct swz_unwinder *unwinder,
 			   bool (*describe)(void *context, uint64_t pc,
-					    bool is_innermost,
+					    uint64_t sp, bool is_innermost,
 					    struct swz_unwind_row *row),
 			   void *context);
 
