@@ -47,6 +47,8 @@ enum swz_file_flags {
 				   * times: see struct swz_count_slot */
 	SWZ_FILE_COVER = 65536,   /* -m cover, with COUNTS: first calls alone;
 				   * a slot's `calls` is when (rdtsc) */
+	SWZ_FILE_SLOW = 1 << 18,  /* --slow: of the events those of some calls
+				   * alone: see struct swz_slow_record */
 	SWZ_FILE_LISTED = 1 << 17, /* MERGED: of the functions those that were
 				    * not called are there, too */
 	SWZ_FILE_MERGED = 1 << 20  /* a sum of profiles: see struct swz_node */
@@ -251,6 +253,7 @@ enum swz_chunk_type {
 	SWZ_CHUNK_SAMPLES = 31,      /* of thread `owner`: when each of its
 				      * samples was taken, see
 				      * SWZ_SAMPLES_BYTES */
+	SWZ_CHUNK_SLOW = 33,         /* struct swz_slow_record */
 	SWZ_CHUNK_CODE = 23 /* names of SWZ_FUNCTION_CODE: text, lines as
 			     * in a perf map ("START SIZE NAME", both
 			     * numbers hexadecimal), then zeros. Of lines
@@ -438,6 +441,74 @@ enum swz_event_kind {
 enum {
 	SWZ_EVENTS_FIRST = 0, /* the number of its first page */
 	SWZ_EVENTS_KEPT = 1 /* pages from this number - 1 on stay as they are */
+};
+
+/* With --slow each chunk of EVENTS, VALUES and SWITCHES belongs to one call of
+ * a function that is watched, and these of its reserved words say to which. */
+enum {
+	SWZ_CALL_STATE = 2, /* enum swz_call_state, rule << 8, number of the
+			     * call << 16: the same in all of its chunks */
+	SWZ_CALL_TICKS = 3, /* how long it took; while it is open, or where it
+			     * was left by a kill, when it began (rdtsc) */
+	SWZ_CALL_NEXT = 4   /* for the writer: the chunk before, in units */
+};
+
+enum swz_call_state {
+	SWZ_CALL_OPEN = 0,     /* or at the end of the process */
+	SWZ_CALL_SLOW = 1,     /* kept since it took longer than the rule's
+				* least time */
+	SWZ_CALL_ORDINARY = 2, /* kept for comparison: all others have the same
+				* chance */
+	SWZ_CALL_STATE_MASK = 3,
+	SWZ_CALL_CUT = 4 /* no room for its later events */
+};
+#define SWZ_CALL_RULE_SHIFT 8
+#define SWZ_CALL_NUMBER_SHIFT 16
+
+/* How long calls took, in a logarithmic histogram with SWZ_SLOW_STEPS steps for
+ * each power of two: a bucket is at most 1/64 of its times wide. */
+#define SWZ_SLOW_STEPS 64u
+#define SWZ_SLOW_BUCKETS (43u * SWZ_SLOW_STEPS)
+
+static inline uint32_t swz_slow_bucket(uint64_t ticks)
+{
+	unsigned shift;
+
+	if (ticks < SWZ_SLOW_STEPS)
+		return (uint32_t)ticks;
+	shift = 63u - (unsigned)__builtin_clzll(ticks) - 6u;
+	if (shift > 41)
+		return SWZ_SLOW_BUCKETS - 1;
+	return (shift + 1) * SWZ_SLOW_STEPS +
+	       (uint32_t)(ticks >> shift) % SWZ_SLOW_STEPS;
+}
+
+/* The least time that is longer than those of a bucket. */
+static inline uint64_t swz_slow_bound(uint32_t bucket)
+{
+	uint32_t octave = bucket / SWZ_SLOW_STEPS;
+
+	if (!octave)
+		return bucket + 1ull;
+	return (SWZ_SLOW_STEPS + bucket % SWZ_SLOW_STEPS + 1ull)
+	       << (octave - 1);
+}
+
+/* A rule of --slow, and all outermost calls of the functions that match it. */
+struct swz_slow_record {
+	uint64_t least_ticks; /* calls that took longer are slow; 0: not known
+			       * yet, as it is a percentile of too few */
+	uint64_t least_ns;    /* the same as it was given; or 0, and */
+	uint32_t share;       /* this part, of 100,000, is shorter */
+	uint32_t keep;        /* so many slow ones are kept, the slowest, and as
+			       * many ordinary ones */
+	uint64_t calls;       /* that have ended, in the histogram */
+	uint64_t slow;        /* of these */
+	uint64_t unwatched;   /* not in it: the thread was amid another call */
+	uint64_t cut;         /* kept without their later events */
+	uint64_t reserved[9];
+	uint64_t buckets[SWZ_SLOW_BUCKETS]; /* calls */
+	char pattern[512];                  /* with its NUL */
 };
 
 /* Packed events: a time (8 bytes, rdtsc), then for each event a byte, and
@@ -782,6 +853,7 @@ _Static_assert(sizeof(struct swz_node) == 64, "node");
 _Static_assert(sizeof(struct swz_function_record) == 16, "function record");
 _Static_assert(sizeof(struct swz_thread_record) == 128, "thread record");
 _Static_assert(sizeof(struct swz_mark_record) == 16, "mark record");
+_Static_assert(sizeof(struct swz_slow_record) % 64 == 0, "slow record");
 _Static_assert(sizeof(struct swz_file_header) <= SWZ_REQUEST_OFFSET, "header");
 _Static_assert(SWZ_REQUEST_OFFSET + sizeof(struct swz_request) <=
 		       SWZ_HEADER_BYTES,

@@ -38,6 +38,8 @@ enum option_kind {
 	OPTION_RATE,
 	OPTION_PID,
 	OPTION_TRIGGER,
+	OPTION_SLOW,
+	OPTION_KEEP,
 	OPTION_TIME,
 	OPTION_DURATION,
 	OPTION_BYTES,
@@ -55,6 +57,8 @@ enum option_kind {
 #define MOST_PID 4194304u
 #define LEAST_STACK 512u
 #define MOST_RUNS 1000u
+#define MOST_KEEP 1000u
+#define MOST_RULES 8u
 #define USUAL_RUNS 20u
 
 /* ---------------------------------------------------------------- words */
@@ -257,6 +261,41 @@ static bool is_time(const char *s)
 	return n <= most;
 }
 
+/* A percentile, as p99 or p99.9: below 100, three digits behind the point. */
+static bool is_percentile(const char *text)
+{
+	size_t whole, behind = 0;
+	double value;
+
+	if (*text++ != 'p')
+		return false;
+	whole = strspn(text, "0123456789");
+	if (text[whole] == '.')
+		behind = 1 + strspn(text + whole + 1, "0123456789");
+	value = strtod(text, NULL);
+	return whole && !text[whole + behind] && behind != 1 && behind <= 4 &&
+	       value > 0 && value < 100;
+}
+
+/* "FUNCTION:TIME", "FUNCTION:p99" */
+static const char *slow_problem(const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	const char *problem;
+
+	if (!colon || colon == value || *value == '!' ||
+	    (!is_percentile(colon + 1) &&
+	     (!is_time(colon + 1) || !strpbrk(colon + 1, "123456789"))))
+		return swz_text("'%s' is neither FUNCTION:TIME (1ms, 50us) nor "
+				"FUNCTION:p99",
+				value);
+	problem = pattern_problem(
+		swz_text("%.*s", (int)(colon - value), value));
+	if (!problem && strlen(value) > 500)
+		problem = "the pattern is too long";
+	return problem;
+}
+
 /* ----------------------------------------------------------------- both */
 
 /* The words of a variable that has no value on the command line. */
@@ -325,6 +364,10 @@ static const char *option_problem(enum option_kind kind, const char *value)
 			       : swz_text("'%s' is neither FUNCTION nor "
 					  "FUNCTION#N, N from 1",
 					  value);
+	case OPTION_SLOW:
+		return slow_problem(value);
+	case OPTION_KEEP:
+		return number_problem(value, 1, MOST_KEEP, " (calls)");
 	case OPTION_TIME:
 		return is_time(value)
 			       ? NULL
@@ -354,7 +397,8 @@ static const char *option_problem(enum option_kind kind, const char *value)
 static bool is_list(enum option_kind kind)
 {
 	return kind == OPTION_PATTERN || kind == OPTION_ARGS ||
-	       kind == OPTION_ARGUMENT || kind == OPTION_LABEL;
+	       kind == OPTION_ARGUMENT || kind == OPTION_LABEL ||
+	       kind == OPTION_SLOW;
 }
 
 /* The same of a variable's value: each line of a list is looked at. Empty is
@@ -566,6 +610,17 @@ static const struct swz_option options[] = {
 	 .id = OPTION_FLAG, .group = OF_TRACE,
 	 .help = "trace: record the lines that are printed|: by puts, "
 		 "fputs, fwrite, write, perror, syslog"},
+	{.common = true, .name = "slow", .value = "FUNCTION:TIME",
+	 .variable = "SWIZZLE_SLOW", .id = OPTION_SLOW, .group = OF_TRACE,
+	 .repeats = true,
+	 .help = "trace: keep only the calls of FUNCTION that take longer|, "
+		 "with all that they call (TIME: 2ms, 50us, or a percentile, "
+		 "p99); up to 8 times",
+	 .brief = "trace: keep only calls of FUNCTION that take longer"},
+	{.name = "keep", .value = "N", .variable = "SWIZZLE_KEEP",
+	 .id = OPTION_KEEP, .group = OF_TRACE,
+	 .help = "--slow: the N slowest calls|, and as many ordinary ones for "
+		 "comparison, 1 to 1000 [20]"},
 	{.heading = "Hooks", .common = true, .name = "imports", .value = "[=dlsym]", .variable = "SWIZZLE_IMPORTS",
 	 .sets = "1", .id = OPTION_IMPORTS, .group = OF_FRAMES,
 	 .words = swz_imports_at,
@@ -743,6 +798,7 @@ static void set_option(const struct swz_option *o, const char *as,
 	case OPTION_ARGS:
 	case OPTION_LABEL:
 	case OPTION_PATTERN:
+	case OPTION_SLOW:
 		check(o, as, value);
 		append(o, value);
 		return;
@@ -886,6 +942,38 @@ static void choose_mode(void)
 		   mode);
 }
 
+static bool is_set(const char *variable)
+{
+	return *swz_environment_get(variable) != '\0';
+}
+
+/* With --slow, its functions are those of -F, and waiting is worth knowing. */
+static void check_slow(void)
+{
+	const char *rules = swz_environment_get("SWIZZLE_SLOW");
+	unsigned count = 1;
+
+	if (!*rules) {
+		if (is_set("SWIZZLE_KEEP"))
+			bad_usage("option --keep is for --slow only");
+		return;
+	}
+	if (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") != 0)
+		bad_usage("option --slow is for --mode trace only");
+	for (const char *s = rules; (s = strchr(s, '\n')); s++)
+		count++;
+	if (count > MOST_RULES)
+		bad_usage("option --slow: at most %u", MOST_RULES);
+	if (is_set("SWIZZLE_FILTER"))
+		bad_usage("option -F does not go with --slow, which records "
+			  "what its functions call");
+	if (strcmp(swz_environment_get("SWIZZLE_RING"), "1") == 0)
+		bad_usage("option --ring does not go with --slow, whose room "
+			  "is bounded as it is");
+	if (!is_set("SWIZZLE_SWITCHES"))
+		swz_environment_set("SWIZZLE_SWITCHES", "1");
+}
+
 static void check_modes(bool has_program)
 {
 	bool has_process = *swz_environment_get("SWIZZLE_PID") != '\0';
@@ -917,6 +1005,7 @@ static void check_modes(bool has_program)
 			bad_usage("option --list is not for -p: give the "
 				  "program instead");
 	}
+	check_slow();
 	if (*swz_environment_get("SWIZZLE_FOR") && !has_process)
 		bad_usage("option --for is for -p only");
 	if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)

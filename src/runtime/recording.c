@@ -802,7 +802,9 @@ const char *swz_recording_begin(struct swz_modules *modules)
 	swz_start_record_keep(&facts);
 	for (unsigned i = 0; i < modules->count; i++)
 		swz_module_close(&modules->of[i]);
-	if (swz_config.trace)
+	if (swz_config.slow)
+		swz_kept_calls_begin(thread);
+	else if (swz_config.trace)
 		swz_events_restart(thread);
 	/* the program's time begins now */
 	thread->record->start_ticks = swz_ticks();

@@ -96,6 +96,9 @@ void swz_tree_take_switches(struct swz_tree *tree,
 		from = range->from;
 	if (range && range->to < to)
 		to = range->to;
+	/* with --slow there are those of kept calls only */
+	if (profile->header.flags & SWZ_FILE_SLOW)
+		return;
 	tree->unseen_switches = thread->record.switches_from &&
 				!swz_switches_tell(thread, from, to);
 	if (!swz_switches_tell(thread, from, to))

@@ -394,6 +394,71 @@ static void order_events(struct swz_profile *profile)
 	sort(chunks, kept, sizeof(*chunks), compare_event_chunks);
 }
 
+static int compare_by_call(const void *left, const void *right)
+{
+	const struct swz_event_chunk *a = left, *b = right;
+	uint64_t one = a->call >> SWZ_CALL_NUMBER_SHIFT;
+	uint64_t other = b->call >> SWZ_CALL_NUMBER_SHIFT;
+
+	if (one != other)
+		return one < other ? -1 : 1;
+	return a->ticks < b->ticks ? -1 : a->ticks > b->ticks;
+}
+
+static int compare_kept_calls(const void *left, const void *right)
+{
+	const struct swz_kept_call *a = left, *b = right;
+
+	if (a->owner != b->owner)
+		return a->owner < b->owner ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* The calls of --slow, each by the first of its chunks. */
+static void collect_kept_calls(struct swz_profile *profile)
+{
+	const size_t count = profile->event_chunk_count;
+	struct swz_event_chunk *chunks;
+	uint64_t last = 0;
+	size_t i;
+
+	if (!(profile->header.flags & SWZ_FILE_SLOW) || !count)
+		return;
+	chunks = swz_allocate(count, sizeof(*chunks));
+	memcpy(chunks, profile->event_chunks, count * sizeof(*chunks));
+	sort(chunks, count, sizeof(*chunks), compare_by_call);
+	profile->kept_calls = swz_allocate(count, sizeof(*profile->kept_calls));
+	for (i = 0; i < count; i++) {
+		uint64_t state = chunks[i].call &
+				 (SWZ_CALL_CUT | SWZ_CALL_STATE_MASK);
+		uint64_t number = chunks[i].call >> SWZ_CALL_NUMBER_SHIFT;
+
+		/* a page without a time was not begun */
+		if (number == last || !chunks[i].ticks)
+			continue;
+		last = number;
+		profile->kept_calls[profile->kept_call_count++] =
+			(struct swz_kept_call){
+				.number = number,
+				.owner = chunks[i].owner,
+				.rule = chunks[i].call >> SWZ_CALL_RULE_SHIFT &
+					0xff,
+				.state = (enum swz_call_state)(
+					state & SWZ_CALL_STATE_MASK),
+				.cut = state & SWZ_CALL_CUT,
+				.from = chunks[i].ticks,
+				.ticks = state & SWZ_CALL_STATE_MASK
+						 ? chunks[i].call_ticks
+						 : 0,
+			};
+	}
+	free(chunks);
+	sort(profile->kept_calls, profile->kept_call_count,
+	     sizeof(*profile->kept_calls), compare_kept_calls);
+}
+
 static void index_events(struct swz_profile *profile)
 {
 	size_t at = 0;
@@ -480,6 +545,7 @@ static void profile_index(struct swz_scan *scan)
 	swz_switches_index(profile);
 	swz_marks_index(profile);
 	index_events(profile);
+	collect_kept_calls(profile);
 	index_values(profile);
 	swz_signatures_index(profile);
 	swz_summaries_index(profile);
@@ -703,6 +769,8 @@ void swz_profile_free(struct swz_profile *profile)
 	if (profile->fd >= 0)
 		close(profile->fd);
 	free(profile->event_chunks);
+	free(profile->slow_rules);
+	free(profile->kept_calls);
 	free(profile->arguments);
 	free(profile->labels);
 	free(profile->sources);

@@ -127,6 +127,19 @@ struct swz_event_chunk {
 			     * not packed with it */
 	uint64_t kept;      /* pages: SWZ_EVENTS_KEPT */
 	bool is_first;      /* it holds the thread's first page, number 0 */
+	uint64_t call, call_ticks; /* SWZ_FILE_SLOW: SWZ_CALL_STATE, _TICKS */
+};
+
+/* SWZ_FILE_SLOW: a call whose events are kept. */
+struct swz_kept_call {
+	uint64_t number;           /* of all that were watched, from 1 */
+	uint32_t owner;            /* the thread's index */
+	uint32_t rule;             /* into slow_rules, or not there */
+	enum swz_call_state state; /* without SWZ_CALL_CUT */
+	bool cut;                  /* its later events are not there */
+	uint64_t from;             /* ticks: no event of it is earlier */
+	uint64_t ticks; /* it took; 0: it is open, or was when the process
+			 * ended */
 };
 
 /* A chunk of values (see values.h). */
@@ -212,6 +225,10 @@ struct swz_profile {
 	size_t unwound_count;
 	struct swz_event_chunk *event_chunks; /* sorted by owner, then ticks */
 	size_t event_chunk_count;
+	struct swz_slow_record *slow_rules; /* --slow, in their order */
+	size_t slow_rule_count;
+	struct swz_kept_call *kept_calls; /* sorted by owner, then time */
+	size_t kept_call_count;
 	struct swz_profile_switch *switches; /* sorted by owner, then time */
 	size_t switch_count;
 	struct swz_profile_look *looks;

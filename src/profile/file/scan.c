@@ -634,6 +634,8 @@ static void read_events(struct swz_scan *scan, const struct swz_chunk *chunk,
 		.first_event = sizeof(*chunk) / sizeof(uint64_t),
 		.number = chunk->reserved[SWZ_EVENTS_FIRST],
 		.kept = chunk->reserved[SWZ_EVENTS_KEPT],
+		.call = chunk->reserved[SWZ_CALL_STATE],
+		.call_ticks = chunk->reserved[SWZ_CALL_TICKS],
 	};
 
 	if (offset % SWZ_EVENT_PAGE || !events.bytes) {
@@ -641,6 +643,22 @@ static void read_events(struct swz_scan *scan, const struct swz_chunk *chunk,
 		return;
 	}
 	add_events(scan, &events);
+}
+
+static void read_slow(struct swz_scan *scan, const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_slow_record *record;
+
+	if (size < sizeof(*record)) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	swz_grow(&profile->slow_rules, &scan->slow_rule_capacity,
+		 profile->slow_rule_count, sizeof(*record));
+	record = &profile->slow_rules[profile->slow_rule_count++];
+	memcpy(record, body, sizeof(*record));
+	record->pattern[sizeof(record->pattern) - 1] = '\0';
 }
 
 /* The valid part is found at the end (the reader does it). */
@@ -742,6 +760,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_EVENTS:
 		read_events(scan, chunk, offset, size);
+		break;
+	case SWZ_CHUNK_SLOW:
+		read_slow(scan, body, room);
 		break;
 	case SWZ_CHUNK_PACKED:
 		read_packed(scan, chunk, offset, size);

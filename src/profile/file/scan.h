@@ -20,7 +20,7 @@ struct swz_scan {
 	size_t thread_capacity;
 	size_t span_capacity;
 	size_t unwound_capacity;
-	size_t event_chunk_capacity;
+	size_t event_chunk_capacity, slow_rule_capacity;
 	size_t switch_capacity;
 	size_t mark_capacity;
 	size_t look_capacity;

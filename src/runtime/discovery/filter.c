@@ -363,6 +363,19 @@ static void note_captured(struct swz_function *f)
 		f->captured = (uint32_t)number + 1;
 }
 
+/* Notes the rule of --slow, whose patterns are those of -F, that matches the
+ * name asked for last. */
+static void note_slow(struct swz_function *f)
+{
+	int rule = swz_config.slow && !(f->filter & SWZ_FILTER_SLOW)
+			   ? swz_symbol_match_first(SWZ_ONLY)
+			   : -1;
+
+	if (rule >= 0)
+		f->filter |= (uint8_t)(SWZ_FILTER_SLOW |
+				       rule << SWZ_FILTER_RULE_SHIFT);
+}
+
 /* The marks of each function, from all symbols at its beginning. */
 static void match_symbols(const struct swz_module *m, uint32_t table,
 			  unsigned languages, swz_name_marks *marks)
@@ -385,6 +398,7 @@ static void match_symbols(const struct swz_module *m, uint32_t table,
 		marks[f - m->functions] |= found;
 		swz_symbol_match_note();
 		note_captured(&m->functions[f - m->functions]);
+		note_slow(&m->functions[f - m->functions]);
 	}
 }
 
@@ -413,6 +427,7 @@ static swz_name_marks match_nameless(struct swz_function *f)
 	if (found) {
 		swz_symbol_match_note();
 		note_captured(f);
+		note_slow(f);
 	}
 	return found;
 }
@@ -597,7 +612,9 @@ static unsigned tell_names(void)
 		const struct swz_pattern_hits *hits;
 		const char *list = swz_name_patterns(o, &hits);
 
-		told += tell_patterns(names[o], list, hits, "function");
+		told += tell_patterns(
+			o == SWZ_ONLY && swz_config.slow ? "--slow" : names[o],
+			list, hits, "function");
 	}
 	return told;
 }
@@ -640,8 +657,8 @@ void swz_filter_tell(const struct swz_modules *modules)
 			"loaded at the start",
 			NULL, NULL);
 	else if (swz_config.filter && !any_is_recorded())
-		swz_say("no function is recorded: -F matches none that is "
-			"hooked (of "
-			"what is loaded at the start)",
-			NULL, NULL);
+		swz_say("no function is recorded: ",
+			swz_config.slow ? "--slow" : "-F",
+			" matches none that is hooked (of what is loaded at "
+			"the start)");
 }

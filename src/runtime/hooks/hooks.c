@@ -298,7 +298,7 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 			return;
 		swz_activation_leave(thread, swz_unit_at(p->node),
 				     p->start_ticks, now, SWZ_EVENT_RETURN);
-		swz_events_unmute(thread, p);
+		swz_events_call_ended(thread, p, now, SWZ_EVENT_RETURN);
 		swz_thread_free_record(thread, p);
 	} while (p != last);
 }
@@ -701,23 +701,62 @@ static void enter(struct swz_thread *thread, const struct swz_captured *c,
 			 swz_ticks_of(thread, thunk->start_ticks), thunk, slot);
 }
 
-/* True if the call, which is about to be entered, is none of those that are to
- * be recorded. */
-static bool is_left_out(const struct swz_captured *c, uint64_t *slot)
+/* The state of the thread, to which a call is about to be entered; NULL: it is
+ * not recorded. */
+static struct swz_thread *before_entry(uint64_t *slot)
 {
 	struct swz_thread *thread;
 
 	if (!swz_recording || swz_thread_is_paused())
-		return false;
+		return NULL;
 	thread = swz_this_thread(NULL, slot);
 	if (!thread || !thread->cold)
-		return false;
+		return NULL;
 	/* what a longjmp has cut off is no caller */
 	if (!swz_arena_contains(*slot) && thread->top->slot <= slot)
 		swz_close_skipped(thread, slot, NULL);
-	if (thread->cold->muted_slot || swz_values_hold(thread, c, slot))
+	return thread;
+}
+
+/* True if the call, which is about to be entered, is none of those that are to
+ * be recorded. */
+static bool is_left_out(const struct swz_captured *c, uint64_t *slot)
+{
+	struct swz_thread *thread = before_entry(slot);
+
+	if (!thread || thread->cold->muted_slot ||
+	    swz_values_hold(thread, c, slot))
 		return false;
 	return swz_events_mute(thread, slot);
+}
+
+/* True if the call, which is about to be entered, is watched (--slow). */
+static bool is_watched(uint32_t function, const struct swz_captured *c,
+		       uint64_t *slot)
+{
+	uint8_t flags = swz_config.slow ? swz_ids_filter(function) : 0;
+	struct swz_thread *thread;
+
+	if (!(flags & SWZ_FILTER_SLOW) || swz_pause_concerns())
+		return false;
+	thread = before_entry(slot);
+	if (!thread || thread->cold->muted_slot ||
+	    (c && c->check_count && !swz_values_hold(thread, c, slot)))
+		return false;
+	return swz_kept_calls_watch(thread, flags, slot);
+}
+
+/* The call is entered; JUMPED: by a jump, on that frame. Its end is to come to
+ * C. */
+static void watch(struct swz_thread *thread, struct swz_thunk *thunk,
+		  struct swz_thunk *jumped)
+{
+	if (thunk && !thunk->pending)
+		thunk->pending = SWZ_FIRST_FRAME;
+	if (jumped)
+		jumped->pending->return_address = SWZ_RECORD_CAPTURED;
+	swz_kept_calls_watch_by(thread, jumped ? jumped->pending : thunk,
+				jumped ? jumped : thunk);
 }
 
 /* Until the call's end, which is to come to C. */
@@ -740,9 +779,10 @@ static struct swz_thunk *enter_captured(const uint8_t *body, uint64_t *slot)
 	const struct swz_captured *c = swz_signature_of(function);
 	struct swz_thunk *before = NULL, *frame = NULL, *thunk;
 	struct swz_thread *thread;
-	bool jumped, mutes = c && c->check_count && is_left_out(c, slot);
+	bool watches = is_watched(function, c, slot), jumped;
+	bool mutes = c && c->check_count && is_left_out(c, slot);
 
-	if (c && swz_thread_here() && swz_arena_contains(*slot)) {
+	if ((c || watches) && swz_thread_here() && swz_arena_contains(*slot)) {
 		frame = swz_frame_at(swz_thread_here(),
 				     swz_arena_thunk_at(*slot), slot);
 		before = frame->pending;
@@ -750,16 +790,18 @@ static struct swz_thunk *enter_captured(const uint8_t *body, uint64_t *slot)
 	if (swz_config_has_triggers())
 		triggers_pull(function, slot);
 	thunk = enter_frame(body, slot);
-	thread = c ? swz_thread_here() : NULL;
+	thread = c || watches ? swz_thread_here() : NULL;
 	if (!thread || !thread->cold)
 		return thunk;
 	jumped = !thunk && frame && frame->slot == slot &&
 		 frame->pending != before && swz_is_record(frame->pending);
+	if (watches)
+		watch(thread, thunk, jumped ? frame : NULL);
 	if (mutes) {
 		mute(thread, thunk, jumped ? frame : NULL);
 		return thunk;
 	}
-	if (thread->cold->muted_slot)
+	if (!c || thread->cold->muted_slot || swz_kept_calls_pass(thread->cold))
 		return thunk;
 	if (thunk) {
 		if (!thunk->pending && c->return_parts)

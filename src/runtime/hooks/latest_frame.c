@@ -649,7 +649,7 @@ void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		     uint64_t *slot, enum swz_event_kind how, bool has_value)
 {
 	uint64_t now;
-	bool is_first, muted;
+	bool is_first;
 
 	/* one that is not live returns a second time: its stack was copied */
 	bool live = thunk->slot != NULL;
@@ -678,10 +678,11 @@ void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 	if (!live)
 		return;
 	is_first = take_first(thread, thunk);
-	muted = thread->cold->muted_slot != NULL;
-	swz_leave(thread, thunk, now, how);
-	if (swz_capturing && has_value && !muted)
+	/* while the call's events are recorded, if they are */
+	if (swz_capturing && has_value && !thread->cold->muted_slot &&
+	    !swz_kept_calls_pass(thread->cold))
 		captured_return(thread, thunk, now, slot);
+	swz_leave(thread, thunk, now, how);
 	thread->top = thunk->link ? thunk->link : &swz_bottom;
 	swz_thread_free_thunk(thread, thunk);
 	note_processor_time(thread, is_first);

@@ -214,6 +214,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		    from->type == SWZ_CHUNK_LOOKS ||
 		    from->type == SWZ_CHUNK_MARKS ||
 		    from->type == SWZ_CHUNK_VALUES ||
+		    from->type == SWZ_CHUNK_SLOW ||
 		    from->type == SWZ_CHUNK_SUMMARY ||
 		    from->type == SWZ_CHUNK_PADDING || has_later_ids(from) ||
 		    (from->type != SWZ_CHUNK_COMMAND &&

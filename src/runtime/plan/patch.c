@@ -242,10 +242,12 @@ static void plan_list_sites(struct swz_module *m)
 
 /* ------------------------------------- functions whose values are recorded */
 
-/* Its hook looks whether recording is to start or stop there. */
+/* Its hook looks whether recording is to start or stop there, or whether the
+ * call is one of those that --slow watches. */
 static bool is_trigger(const struct swz_function *f)
 {
-	return f->filter & (SWZ_FILTER_START | SWZ_FILTER_STOP) &&
+	return f->filter &
+		       (SWZ_FILTER_START | SWZ_FILTER_STOP | SWZ_FILTER_SLOW) &&
 	       f->trampoline && !f->is_piece && !f->wrapper;
 }
 
@@ -296,8 +298,9 @@ static uint32_t count_triggers(const struct swz_module *m)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; swz_config_has_triggers() && i < m->function_count;
-	     i++)
+	if (!swz_config_has_triggers() && !swz_config.slow)
+		return 0;
+	for (uint32_t i = 0; i < m->function_count; i++)
 		count += is_trigger(&m->functions[i]);
 	return count;
 }

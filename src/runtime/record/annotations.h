@@ -20,7 +20,9 @@ enum swz_filter_flags {
 	SWZ_FILTER_ONLY = 1,    /* matches -F */
 	SWZ_FILTER_NOTRACE = 2, /* matches -N */
 	SWZ_FILTER_START = 4,   /* --start-at */
-	SWZ_FILTER_STOP = 8     /* --stop-at */
+	SWZ_FILTER_STOP = 8,    /* --stop-at */
+	SWZ_FILTER_SLOW = 16,   /* --slow: of the rule of that number */
+	SWZ_FILTER_RULE_SHIFT = 5
 };
 
 /* Takes consecutive ids; 0: there are not as many left. */

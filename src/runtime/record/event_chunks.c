@@ -278,7 +278,7 @@ void swz_event_chunks_begin(void)
 	uint64_t entries = 2;
 	void *memory;
 
-	if (!swz_config.ring)
+	if (!swz_config.ring && !swz_config.slow)
 		return;
 	while (entries < swz_config.max_size / SWZ_EVENT_PAGE + 2)
 		entries *= 2;
@@ -349,6 +349,8 @@ static struct swz_chunk *take_left(enum swz_chunk_type type, uint32_t least,
 {
 	struct swz_chunk *chunk;
 
+	if (!left)
+		return NULL;
 	do
 		chunk = oldest();
 	while (chunk && chunk->bytes < (uint64_t)least * SWZ_EVENT_PAGE);
@@ -369,11 +371,15 @@ static struct swz_chunk *take_left(enum swz_chunk_type type, uint32_t least,
 struct swz_chunk *swz_event_chunk_take(enum swz_chunk_type type, uint32_t pages,
 				       uint32_t least, uint32_t owner)
 {
-	struct swz_chunk *chunk = swz_chunk_take_events(type, pages, owner);
+	struct swz_chunk *chunk = NULL;
 
+	if (swz_config.slow)
+		chunk = take_left(type, least, owner);
+	if (!chunk)
+		chunk = swz_chunk_take_events(type, pages, owner);
 	if (!chunk && pages > least)
 		chunk = swz_chunk_take_events(type, least, owner);
-	if (!chunk && left)
+	if (!chunk)
 		chunk = take_left(type, least, owner);
 	return chunk;
 }

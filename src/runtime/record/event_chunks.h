@@ -37,8 +37,8 @@ void swz_packer_forget(struct swz_packer *packer);
 enum swz_packing swz_pack(struct swz_packer *packer, struct swz_chunk *events,
 			  uint32_t owner);
 
-/* Room for events: the file, as long as it may grow, and with --ring the
- * chunks that were left the longest ago. */
+/* Room for events: the file, as long as it may grow; with --ring then the
+ * chunks that were left the longest ago, with --slow these before all. */
 
 /* Events are recorded (-m trace). */
 extern bool swz_tracing;
@@ -55,8 +55,8 @@ void swz_event_chunks_forget(void);
 struct swz_chunk *swz_event_chunk_take(enum swz_chunk_type type, uint32_t pages,
 				       uint32_t least, uint32_t owner);
 
-/* Nothing will be written to it any more: with --ring it may be taken by
- * whoever needs one. */
+/* Nothing will be written to it any more: with --ring or --slow it may be taken
+ * by whoever needs one. */
 void swz_event_chunk_leave(const struct swz_chunk *chunk);
 
 /* If the chunk was the last in a stretch of SWZ_HUGE_PAGE bytes, the kernel may

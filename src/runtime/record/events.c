@@ -104,6 +104,15 @@ static void next_chunk(void *argument)
 	/* a signal handler may have been here */
 	if (!cold->events || thread->event + 8 != end_of(cold->events))
 		return;
+	if (swz_config.slow && swz_recording) {
+		empty = swz_kept_calls_chunk(thread, SWZ_CHUNK_EVENTS);
+		if (empty)
+			fill_next(thread, empty);
+		else
+			thread->event = SWZ_NO_EVENTS;
+		swz_switches_take(thread);
+		return;
+	}
 	if (behind && !pack(cold, behind, &empty)) {
 		stop(thread);
 		return;
@@ -134,6 +143,7 @@ void swz_events_forget(struct swz_thread_cold *cold)
 {
 	cold->events = cold->earlier_events = NULL;
 	swz_packer_forget(cold->packer);
+	swz_kept_calls_forget(cold);
 	swz_switches_forget(cold);
 	swz_values_forget(cold);
 }
@@ -158,8 +168,11 @@ void swz_events_begin_thread(struct swz_thread *thread)
 	if (!swz_tracing)
 		return;
 	/* also in a forked child, where the queue was wiped */
-	if (cold->index == 0)
+	if (cold->index == 0) {
 		swz_event_chunks_forget();
+		swz_kept_calls_fork();
+	}
+	swz_kept_calls_end_thread(thread);
 	let_go(cold->earlier_events);
 	let_go(cold->events);
 	swz_packer_restart(cold->packer);
@@ -168,6 +181,10 @@ void swz_events_begin_thread(struct swz_thread *thread)
 	swz_values_begin_thread(cold);
 	if (swz_config.flows)
 		swz_values_note_thread(thread);
+	if (swz_config.slow && swz_recording) {
+		swz_switches_begin_thread(thread);
+		return;
+	}
 	/* the main thread's, before all: room for what the calibration does */
 	chunk = swz_event_chunk_take(SWZ_CHUNK_EVENTS,
 				     swz_recording ? FIRST_PAGES : PAGES,
@@ -189,6 +206,30 @@ void swz_events_restart(struct swz_thread *thread)
 	*page_time((uintptr_t)chunk) = swz_ticks();
 	thread->event = (uintptr_t)(chunk + 1);
 	thread->record->short_calls = 0;
+}
+
+void swz_events_begin_call(struct swz_thread *thread, struct swz_chunk *chunk)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	cold->events = NULL;
+	chunk->type = SWZ_CHUNK_EVENTS;
+	fill_next(thread, chunk);
+}
+
+uint64_t swz_events_leave_out(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint64_t event = __atomic_exchange_n(&thread->event, SWZ_NO_EVENTS,
+					     __ATOMIC_RELAXED);
+
+	cold->events = cold->earlier_events = NULL;
+	cold->values = NULL;
+	cold->value_at = 0;
+	cold->values_full = false;
+	swz_switches_leave_out(cold);
+	/* the time of a page lies behind its events */
+	return event == SWZ_NO_EVENTS ? 0 : (event | SWZ_EVENT_PAGE_MASK) + 1;
 }
 
 void swz_events_set_min_time(struct swz_thread *thread)
@@ -256,6 +297,8 @@ static bool turn(struct swz_thread *thread)
 	if (event == SWZ_NO_EVENTS) {
 		if (thread->cold->muted_slot)
 			return !stays_muted(thread);
+		if (swz_config.slow)
+			return false;
 		thread->record->untraced++;
 		return false;
 	}

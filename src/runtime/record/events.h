@@ -19,6 +19,7 @@
 
 #include "asm/x86_64/offsets.h"
 #include "runtime/record/event_chunks.h"
+#include "runtime/record/kept_calls.h"
 #include "runtime/record/thread.h"
 
 /* swz_thread.event of a thread that records no events. Like the end of a page:
@@ -42,6 +43,15 @@ void swz_events_forget(struct swz_thread_cold *cold);
 
 /* Forgets the thread's events so far: those of our calibration. */
 void swz_events_restart(struct swz_thread *thread);
+
+/* --slow: from now on the thread's events go to this chunk, of a call that
+ * begins; it is empty, and not valid yet. */
+void swz_events_begin_call(struct swz_thread *thread, struct swz_chunk *chunk);
+
+/* --slow: no call of the thread is watched any more, and nothing is recorded.
+ * Returns up to where in its chunk of events something may be; 0: there is
+ * none, or no more room in it. */
+uint64_t swz_events_leave_out(struct swz_thread *thread);
 
 /* Something happens to a node at a time (swz_now). */
 void swz_events_add(struct swz_thread *thread, const struct swz_node *node,
@@ -73,10 +83,13 @@ static inline void swz_events_mute_by(struct swz_thread *thread,
 	__atomic_store_n(&thread->event, cold->muted_event, __ATOMIC_RELAXED);
 }
 
-/* A call has ended: events go on, if it was the one. */
-static inline void swz_events_unmute(struct swz_thread *thread,
-				     const struct swz_thunk *by)
+/* A call has ended, or is suspended: events go on, or no longer, if it was the
+ * one. */
+static inline void swz_events_call_ended(struct swz_thread *thread,
+					 const struct swz_thunk *by,
+					 uint64_t now, enum swz_event_kind how)
 {
+	swz_kept_calls_ended(thread, by, now, how);
 	if (__builtin_expect(thread->cold && thread->cold->muted_by == by && by,
 			     0))
 		swz_events_mute_by(thread, NULL, NULL);

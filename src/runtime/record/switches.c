@@ -19,6 +19,7 @@
 #include "runtime/record/record_file.h"
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/events.h"
+#include "runtime/record/kept_calls.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
@@ -260,11 +261,18 @@ static void add(struct swz_thread *thread, struct swz_switches *s, uint64_t off,
 	struct swz_switch_record *records;
 	struct swz_chunk *chunk = s->chunk;
 
+	if (swz_kept_calls_pass(thread->cold))
+		return;
 	if (!has_room(chunk)) {
-		swz_event_chunk_leave(chunk);
-		s->chunk = swz_event_chunk_take(
-			SWZ_CHUNK_SWITCHES, chunk ? PAGES : FIRST_PAGES,
-			FIRST_PAGES, thread->cold->index);
+		if (swz_config.slow) {
+			s->chunk = swz_kept_calls_chunk(thread,
+							SWZ_CHUNK_SWITCHES);
+		} else {
+			swz_event_chunk_leave(chunk);
+			s->chunk = swz_event_chunk_take(
+				SWZ_CHUNK_SWITCHES, chunk ? PAGES : FIRST_PAGES,
+				FIRST_PAGES, thread->cold->index);
+		}
 		chunk = s->chunk;
 		if (!chunk) {
 			thread->record->switches_lost += 2;
@@ -370,6 +378,25 @@ void swz_switches_take_now(struct swz_thread *thread)
 
 	if (s && s->ring)
 		swz_slowly(thread, swz_switches_take, thread);
+}
+
+void swz_switches_pass(struct swz_thread *thread)
+{
+	const struct swz_switches *s = thread->cold->switches;
+
+	if (s && s->ring &&
+	    __atomic_load_n(&s->ring->data_head, __ATOMIC_RELAXED) != s->taken)
+		swz_slowly(thread, swz_switches_take, thread);
+}
+
+void swz_switches_leave_out(struct swz_thread_cold *cold)
+{
+	struct swz_switches *s = cold->switches;
+
+	if (!s)
+		return;
+	s->chunk = NULL;
+	s->unended = NULL;
 }
 
 void swz_switches_end(struct swz_thread *thread)

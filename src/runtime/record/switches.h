@@ -65,4 +65,11 @@ static inline bool swz_switches_are_due(const struct swz_thread *thread)
 		       SWZ_SWITCH_RING_BYTES / 2;
 }
 
+/* --slow: a call begins that is watched, and what was before it is not wanted.
+ * Async-signal-safe. */
+void swz_switches_pass(struct swz_thread *thread);
+
+/* --slow: it has ended, and its chunks are not the thread's any more. */
+void swz_switches_leave_out(struct swz_thread_cold *cold);
+
 #endif

@@ -75,6 +75,27 @@ struct swz_root_span {
 	uint64_t start;
 };
 
+/* The call whose events are recorded with --slow (record/kept_calls.h). */
+struct swz_watched_call {
+	const uint64_t *slot;       /* its frame's; NULL: there is none */
+	const struct swz_thunk *by; /* its frame, or record of a jump */
+	const struct swz_thunk *frame;
+	uint64_t start;  /* as in nodes */
+	uint64_t number; /* of all that this process has watched */
+	uint32_t chunks; /* the latest, in units; SWZ_CALL_NEXT is the rest */
+	uint8_t rule;    /* of the function */
+	bool cut;        /* there was no room for all events */
+	bool suspended;  /* its stack is not the thread's now */
+	/* a call in it that another rule watches, and the slowest such call
+	 * that has ended and was slow: its rule + 1 */
+	uint8_t inner_rule, other;
+	const uint64_t *inner_slot;
+	const struct swz_thunk *inner_by;
+	uint64_t inner_start, other_ticks;
+	struct swz_chunk *spare;  /* empty, for the next call's events */
+	const uint64_t *changing; /* the slot of who changes this; or NULL */
+};
+
 /* Survives a fork. A thread that has died leaves all of it to the next new
  * thread, blocks and tables included. */
 struct swz_thread_cold {
@@ -93,7 +114,8 @@ struct swz_thread_cold {
 	const uint64_t *muted_slot; /* the frame's */
 	uint64_t muted_event;       /* where the next event will go */
 	uint64_t muted_events;      /* that there would have been */
-	atomic_flag busy;           /* the slow stack is in use */
+	struct swz_watched_call watched;
+	atomic_flag busy;    /* the slow stack is in use */
 	bool used;           /* by a thread, or before a fork: not all zeros */
 	uint64_t first_slot; /* on it */
 	uint32_t *open;
@@ -179,7 +201,7 @@ struct swz_thread_cold {
 /* States are made in groups: a page of hot parts, then their cold parts. */
 #define SWZ_THREAD_PAGE ((size_t)4096)
 #define SWZ_THREAD_GROUP (SWZ_THREAD_PAGE / sizeof(struct swz_thread))
-#define SWZ_COLD_PAGES 5u
+#define SWZ_COLD_PAGES 7u
 
 /* Entries pass unrecorded while this is false. */
 extern bool swz_recording;

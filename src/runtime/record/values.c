@@ -11,6 +11,7 @@
 #include "swizzle/values.h"
 #include "base/syscall.h"
 #include "runtime/record/event_chunks.h"
+#include "runtime/record/kept_calls.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/record/value_parts.h"
@@ -40,11 +41,15 @@ static void next_chunk(void *argument)
 	/* a signal handler may have been here */
 	if (chunk && end_of(chunk) - cold->value_at >= SWZ_MOST_VALUE_BYTES)
 		return;
-	swz_event_chunk_leave(chunk);
-	swz_event_chunk_pass(chunk);
-	chunk = swz_event_chunk_take(SWZ_CHUNK_VALUES,
-				     chunk ? PAGES : FIRST_PAGES, FIRST_PAGES,
-				     cold->index);
+	if (swz_config.slow) {
+		chunk = swz_kept_calls_chunk(thread, SWZ_CHUNK_VALUES);
+	} else {
+		swz_event_chunk_leave(chunk);
+		swz_event_chunk_pass(chunk);
+		chunk = swz_event_chunk_take(SWZ_CHUNK_VALUES,
+					     chunk ? PAGES : FIRST_PAGES,
+					     FIRST_PAGES, cold->index);
+	}
 	cold->values = chunk;
 	cold->value_at = chunk ? (uintptr_t)(chunk + 1) : 0;
 	cold->values_full = !chunk;

@@ -67,6 +67,8 @@ void swz_preload_split(const char *list, char *others, char *ours)
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
 #define DEFAULT_MAX_SIZE (4ull << 30)
+#define SLOW_MAX_SIZE (48ull << 20)
+#define DEFAULT_KEEP 20u
 #define DEFAULT_RECURSION 16u
 #define OWN_THUNKS 2048u
 #define OWN_FRAMES 16u
@@ -161,7 +163,7 @@ static bool number(const char *name, uint64_t otherwise, uint64_t *result)
 }
 
 /* A time: decimal with an optional ns, us, ms or s. In ns. */
-static bool time_span(const char *name, uint64_t *result)
+static bool time_of(const char *s, uint64_t *result)
 {
 	static const struct {
 		char text[3];
@@ -171,12 +173,8 @@ static bool time_span(const char *name, uint64_t *result)
 		     {"us", 1000},
 		     {"ms", 1000000},
 		     {"s", 1000000000}};
-	const char *s = text(name);
 	uint64_t value = 0;
 
-	*result = 0;
-	if (!s)
-		return true;
 	if (*s < '0' || *s > '9')
 		return false;
 	for (; *s >= '0' && *s <= '9'; s++) {
@@ -191,6 +189,14 @@ static bool time_span(const char *name, uint64_t *result)
 		return value <= MOST_TIME / units[i].ns;
 	}
 	return false;
+}
+
+static bool time_span(const char *name, uint64_t *result)
+{
+	const char *s = text(name);
+
+	*result = 0;
+	return !s || time_of(s, result);
 }
 
 /* For libraries that come later: by then the program may have written its title
@@ -252,15 +258,106 @@ static bool trigger(const char *name, struct swz_trigger *trigger)
 	return *copy && trigger->number && swz_patterns_are_valid(copy);
 }
 
+/* A percentile: 50, 99.9 and the like, of 100,000. 0: it is none. */
+static uint32_t share_of(const char *s)
+{
+	uint32_t share = 0, unit = 1000;
+	bool behind_point = false;
+
+	for (; (*s >= '0' && *s <= '9') || (*s == '.' && !behind_point); s++) {
+		if (*s == '.') {
+			behind_point = true;
+			continue;
+		}
+		if (behind_point && unit == 1)
+			return 0;
+		unit /= behind_point ? 10 : 1;
+		share = behind_point ? share + (uint32_t)(*s - '0') * unit
+				     : share * 10 + (uint32_t)(*s - '0') * unit;
+		if (share >= 100000)
+			return 0;
+	}
+	return *s ? 0 : share;
+}
+
+/* FUNCTION:TIME or FUNCTION:pNN, where C++ names have colons of their own: what
+ * is behind the last one is cut off. */
+static bool slow_rule(char *line, struct swz_slow_rule *rule)
+{
+	char *colon = strrchr(line, ':');
+
+	if (!colon || colon == line || *line == '!')
+		return false;
+	*colon++ = '\0';
+	*rule = (struct swz_slow_rule){0, 0};
+	if (*colon == 'p')
+		rule->share = share_of(colon + 1);
+	else if (!time_of(colon, &rule->least_ns))
+		return false;
+	return rule->share || rule->least_ns;
+}
+
+static const char *read_slow(struct swz_config *c)
+{
+	static const char wrong[] =
+		"SWIZZLE_SLOW: not FUNCTION:TIME or FUNCTION:p99, up to eight";
+	static char patterns[2048];
+	const char *given = text("SWIZZLE_SLOW");
+	char line[512], *to = patterns;
+	unsigned count = 0;
+	uint64_t keep;
+
+	if (!number("SWIZZLE_KEEP", DEFAULT_KEEP, &keep) || !keep ||
+	    keep > SWZ_MOST_KEEP)
+		return "SWIZZLE_KEEP: not a number of calls from 1 to 1000";
+	c->slow_keep = (uint32_t)keep;
+	if (!given)
+		return NULL;
+	if (c->filter)
+		return "SWIZZLE_SLOW: it records what its functions call, and "
+		       "does not go with -F";
+	if (c->ring)
+		return "SWIZZLE_SLOW: its room is bounded as it is; it does "
+		       "not go with --ring";
+	while (*given) {
+		size_t length = 0;
+
+		while (given[length] && given[length] != '\n')
+			length++;
+		if (length >= sizeof(line) || count == SWZ_MOST_SLOW_RULES ||
+		    to + length + 1 > patterns + sizeof(patterns))
+			return wrong;
+		memcpy(line, given, length);
+		line[length] = '\0';
+		if (!slow_rule(line, &c->slow_rules[count++]))
+			return wrong;
+		if (to != patterns)
+			*to++ = '\n';
+		memcpy(to, line, strlen(line) + 1);
+		to += strlen(line);
+		given += length + (given[length] != '\0');
+	}
+	if (!swz_patterns_are_valid(patterns))
+		return wrong;
+	c->slow = c->filter = patterns;
+	return NULL;
+}
+
 static const char *read_trace(struct swz_config *c)
 {
-	if (!number("SWIZZLE_MAX_SIZE", DEFAULT_MAX_SIZE, &c->max_size) ||
+	const char *problem;
+
+	c->ring = flag("SWIZZLE_RING", false);
+	problem = read_slow(c);
+	if (problem)
+		return problem;
+	if (!number("SWIZZLE_MAX_SIZE",
+		    c->slow ? SLOW_MAX_SIZE : DEFAULT_MAX_SIZE, &c->max_size) ||
 	    c->max_size < LEAST_MEMORY || c->max_size > 64ull << 30)
 		return "SWIZZLE_MAX_SIZE: not a size from 1M to 64G";
 	c->max_size &= -(uint64_t)4096;
 	if (!time_span("SWIZZLE_MIN_TIME", &c->min_time))
 		return "SWIZZLE_MIN_TIME: not a time up to 1000s";
-	c->ring = flag("SWIZZLE_RING", false);
 	c->switches = flag("SWIZZLE_SWITCHES", false);
 	c->flows = flag("SWIZZLE_FLOWS", false);
 	c->prints = flag("SWIZZLE_PRINTS", false);
@@ -530,6 +627,8 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 		return "SWIZZLE_TIMING: neither 'exact' nor 'sampled'";
 	c->sampled = timing && *timing == 's';
 	problem = c->trace ? read_trace(c) : NULL;
+	if (!c->trace && text("SWIZZLE_SLOW"))
+		return "SWIZZLE_SLOW: for SWIZZLE_MODE=trace";
 	if (!problem)
 		problem = read_values(c);
 	if (problem)

@@ -31,6 +31,14 @@ struct swz_trigger {
 	uint64_t number;     /* from 1 */
 };
 
+/* --slow: calls that take longer than this are kept. */
+#define SWZ_MOST_SLOW_RULES 8u
+#define SWZ_MOST_KEEP 1000u
+struct swz_slow_rule {
+	uint64_t least_ns; /* 0: found while it runs, as */
+	uint32_t share;    /* this part of all calls, of 100,000, is shorter */
+};
+
 struct swz_config {
 	char output[4096];     /* absolute, with %p still in it */
 	bool at_fixed_address; /* the program (not PIE), which has hooks */
@@ -66,6 +74,10 @@ struct swz_config {
 	bool prints;            /* record what is printed */
 	uint64_t max_size;      /* bytes of events */
 	uint64_t min_time;      /* ns; shorter calls have no events */
+	const char *slow; /* --slow: patterns, a line for each rule; NULL: none.
+			   * They are `filter`, too. */
+	struct swz_slow_rule slow_rules[SWZ_MOST_SLOW_RULES];
+	uint32_t slow_keep;         /* calls of each rule */
 	uint64_t progress_after_ms; /* for tests; see
 				       src/runtime/support/message.h */
 	bool follow;

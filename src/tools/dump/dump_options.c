@@ -774,6 +774,15 @@ static void take_option(void *context, const struct swz_option *option,
 	case OPTION_NEVER:
 		options->format = swz_format_find("never");
 		break;
+	case OPTION_WHY:
+		once(as, options->calls.why, value);
+		add_pattern(&options->calls.of, as, value);
+		options->calls.why = true;
+		break;
+	case OPTION_CALL:
+		options->calls.nth = swz_dump_parse_count(
+			as, value, "a call: 1 is the slowest", INT32_MAX);
+		break;
 	case OPTION_RAN:
 		once(as, options->ran.count != 0, value);
 		add_pattern(&options->ran, as, value);
@@ -942,6 +951,22 @@ static void check_question(struct swz_dump_options *options)
 	options->format = swz_format_find("cover");
 }
 
+/* --why is a view of -f calls, which --json makes one for programs. */
+static void choose_why(struct swz_dump_options *options)
+{
+	const struct swz_format *calls = swz_format_find("calls");
+
+	options->calls.json = options->format == swz_format_find("json");
+	if (options->format && options->format != calls && !options->calls.json)
+		swz_dump_bad_usage("--why has no use for -f %s",
+				   options->format->name);
+	if (options->calls.of.count > 1 || options->calls.blame ||
+	    options->at.given || options->calls.apart)
+		swz_dump_bad_usage("--why has no use for --calls-of, --blame, "
+				   "--at and --file-per-invocation");
+	options->format = calls;
+}
+
 /* (What it leaves out is no reason to refuse a format that leaves nothing
  * out.) */
 static void read_config(struct swz_dump_options *options)
@@ -1016,6 +1041,10 @@ void swz_dump_parse_options(struct swz_dump_options *options, char **argv)
 		dump_choose_pushed(options);
 	if (options->ran.count || options->tests_of.count)
 		check_question(options);
+	if (options->calls.why)
+		choose_why(options);
+	else if (options->calls.nth)
+		swz_dump_bad_usage("--call is for --why only");
 	if (!options->format && options->open)
 		options->format = swz_format_find("html");
 	if (!options->format)

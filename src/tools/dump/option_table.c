@@ -519,6 +519,18 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "calls: the single calls of these functions|, the longest "
 		 "first (-s start: the earliest), and how their times are "
 		 "spread"},
+	{.common = true,
+	 .name = "why",
+	 .value = "FUNCTION",
+	 .id = OPTION_WHY,
+	 .group = GIVEN_CALLS_OF,
+	 .help = "of a trace: where the slowest call of FUNCTION spends the "
+		 "time that an ordinary one does not take| (also --json)",
+	 .brief = "why the slowest call of FUNCTION is slow"},
+	{.name = "call",
+	 .value = "N",
+	 .id = OPTION_CALL,
+	 .help = "--why: the Nth slowest call"},
 	{.name = "file-per-invocation",
 	 .id = OPTION_APART,
 	 .help = "calls, calls-html: a file for each call of the functions "

@@ -56,7 +56,9 @@ enum long_option {
 	OPTION_NEVER,
 	OPTION_RAN,
 	OPTION_TESTS_OF,
-	OPTION_GET_NAMES
+	OPTION_GET_NAMES,
+	OPTION_WHY,
+	OPTION_CALL
 };
 
 /* Options besides those of enum swz_format_takes that not all formats take. */

@@ -17,6 +17,7 @@
 #include "profile/costs/trace.h"
 #include "profile/formats/calls/calls_walk.h"
 #include "profile/formats/calls/pointed_values.h"
+#include "profile/formats/calls/why.h"
 #include "profile/names/function_rules.h"
 #include "profile/names/value_print.h"
 
@@ -688,6 +689,10 @@ void swz_write_calls(FILE *stream, struct swz_trace *trace)
 		write_calls_blame(stream, trace);
 		return;
 	}
+	if (trace->calls->why) {
+		swz_write_why(stream, trace);
+		return;
+	}
 	if (trace->calls->of.count) {
 		swz_write_calls_of(stream, trace);
 		return;
@@ -696,6 +701,7 @@ void swz_write_calls(FILE *stream, struct swz_trace *trace)
 		swz_write_calls_last(stream, trace);
 		return;
 	}
+	swz_list_slow_calls(stream, trace);
 	swz_calls_text_begin(&text, stream);
 	text.most = trace->calls->first;
 	swz_calls_walk(trace, &text.sink);

@@ -21,6 +21,9 @@ struct swz_calls_options {
 	uint64_t at_ticks;
 	bool blame;             /* --blame: where errors come from */
 	bool apart;             /* --file-per-invocation */
+	bool why;               /* --why: the slowest of these; with that */
+	size_t nth;             /* --call: the nth slowest; 0: the slowest */
+	bool json;              /* --json */
 	struct swz_patterns of; /* --calls-of: these functions' calls */
 	size_t first;           /* -n of all calls: so many; 0: all */
 	size_t rows;            /* of those, or calls of a page, or files; 0:

@@ -144,8 +144,9 @@ struct swz_calls_walk {
 /* A view of calls is told these. Calls of a thread are nested; each one that
  * has begun ends. */
 struct swz_calls_sink {
-	FILE *stream; /* no more is read once it has failed */
-	bool stopped; /* nor if this is set */
+	FILE *stream;  /* no more is read once it has failed */
+	void *context; /* the view's */
+	bool stopped;  /* nor if this is set */
 	/* A thread that has calls: before the first of them. */
 	void (*thread)(struct swz_calls_sink *sink, struct swz_calls_walk *w);
 	/* A call is to begin at TICKS; may be NULL. */

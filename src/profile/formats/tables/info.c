@@ -14,6 +14,7 @@
 #include "profile/file/inputs.h"
 #include "profile/file/ranks.h"
 #include "profile/file/records.h"
+#include "profile/formats/calls/why.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 
@@ -347,6 +348,11 @@ static void put_events(FILE *stream, const struct swz_profile *profile)
 		fprintf(stream, ", at most %" PRIu64,
 			header->event_limit_bytes);
 	putc('\n', stream);
+	for (i = 0; i < profile->slow_rule_count; i++) {
+		fputs("slow calls of ", stream);
+		swz_put_slow_rule(stream, profile, i, false);
+		putc('\n', stream);
+	}
 	fprintf(stream, "%10s %16s %16s %16s %15s %15s\n", "tid",
 		"calls traced", "ends", "by exception", "from, s", "to, s");
 	for (i = 0; i < profile->thread_count; i++) {

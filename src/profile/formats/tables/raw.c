@@ -871,6 +871,8 @@ static const char *type_name(uint32_t type)
 		return "VALUES";
 	case SWZ_CHUNK_SUMMARY:
 		return "SUMMARY";
+	case SWZ_CHUNK_SLOW:
+		return "SLOW";
 	case SWZ_CHUNK_PADDING:
 		return "PADDING";
 	default:

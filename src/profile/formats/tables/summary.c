@@ -8,6 +8,8 @@
 #include "base/printable.h"
 #include "util/figures.h"
 #include "util/memory.h"
+#include "util/output.h"
+#include "profile/formats/calls/why.h"
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/section.h"
 
@@ -305,6 +307,21 @@ static void put_rough(FILE *stream, const struct swz_style *style,
 	free(command);
 }
 
+static void put_slow_rules(FILE *stream, const struct swz_section *section,
+			   const struct swz_style *style)
+{
+	const struct swz_profile *profile = section->profile;
+	size_t i;
+
+	for (i = 0; i < profile->slow_rule_count; i++) {
+		fputs("Slow: ", stream);
+		swz_put_slow_rule(stream, profile, i, style->utf8);
+		fputs(". Why: swizzle-dump --why '", stream);
+		swz_put_text(stream, profile->slow_rules[i].pattern);
+		fputs("'\n", stream);
+	}
+}
+
 /* A line for each: none is there as a rule. */
 static void put_losses(FILE *stream, const struct swz_style *style,
 		       const struct swz_section *section)
@@ -371,6 +388,7 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 		 "context switches are", "missing: more was waiting");
 	put_loss(stream, losses.without_switches, "thread has", "threads have",
 		 "no context switches: the kernel refused (--switches)");
+	put_slow_rules(stream, section, style);
 	put_loss(stream, losses.overwritten, "trace holds", "traces hold",
 		 "the newest events only (--ring)");
 	put_loss(stream, report->dropped_nodes, "inconsistent context was",
