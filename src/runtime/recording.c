@@ -41,6 +41,7 @@
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
+#include "runtime/record/watched_calls.h"
 #include "runtime/record/value_signatures.h"
 #include "runtime/record/values.h"
 #include "runtime/support/config.h"
@@ -803,7 +804,7 @@ const char *swz_recording_begin(struct swz_modules *modules)
 	for (unsigned i = 0; i < modules->count; i++)
 		swz_module_close(&modules->of[i]);
 	if (swz_config.slow)
-		swz_kept_calls_begin(thread);
+		swz_watched_calls_begin(thread);
 	else if (swz_config.trace)
 		swz_events_restart(thread);
 	/* the program's time begins now */

@@ -24,9 +24,11 @@
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
+#include "runtime/record/kept_calls.h"
 #include "runtime/record/file_mapping.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
+#include "runtime/record/watched_calls.h"
 #include "runtime/record/values.h"
 #include "runtime/support/config.h"
 #include "thunks/arena.h"
@@ -298,7 +300,8 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 			return;
 		swz_activation_leave(thread, swz_unit_at(p->node),
 				     p->start_ticks, now, SWZ_EVENT_RETURN);
-		swz_events_call_ended(thread, p, now, SWZ_EVENT_RETURN);
+		swz_events_unmute(thread, p);
+		swz_watched_calls_ended(thread, p, now, SWZ_EVENT_RETURN);
 		swz_thread_free_record(thread, p);
 	} while (p != last);
 }
@@ -743,7 +746,7 @@ static bool is_watched(uint32_t function, const struct swz_captured *c,
 	if (!thread || thread->cold->muted_slot ||
 	    (c && c->check_count && !swz_values_hold(thread, c, slot)))
 		return false;
-	return swz_kept_calls_watch(thread, flags, slot);
+	return swz_watched_calls_enter(thread, flags, slot);
 }
 
 /* The call is entered; JUMPED: by a jump, on that frame. Its end is to come to
@@ -755,8 +758,8 @@ static void watch(struct swz_thread *thread, struct swz_thunk *thunk,
 		thunk->pending = SWZ_FIRST_FRAME;
 	if (jumped)
 		jumped->pending->return_address = SWZ_RECORD_CAPTURED;
-	swz_kept_calls_watch_by(thread, jumped ? jumped->pending : thunk,
-				jumped ? jumped : thunk);
+	swz_watched_calls_entered(thread, jumped ? jumped->pending : thunk,
+				  jumped ? jumped : thunk);
 }
 
 /* Until the call's end, which is to come to C. */

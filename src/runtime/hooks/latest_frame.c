@@ -15,6 +15,7 @@
 #include "runtime/hooks/api.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/context.h"
+#include "runtime/record/kept_calls.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/switches.h"

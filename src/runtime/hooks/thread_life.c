@@ -27,6 +27,7 @@
 #include "runtime/record/record_file.h"
 #include "runtime/record/switches.h"
 #include "runtime/record/thread.h"
+#include "runtime/record/watched_calls.h"
 #include "runtime/support/config.h"
 #include "thunks/arena.h"
 
@@ -346,6 +347,7 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 		return SWZ_E_NOMEM;
 	hot->key = (uint64_t)cold->root << 32;
 	hot->expected = &hot->links[cold->root].first;
+	swz_watched_calls_end_thread(hot);
 	swz_events_begin_thread(hot);
 	return SWZ_OK;
 }

@@ -18,6 +18,7 @@
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
+#include "runtime/record/watched_calls.h"
 #include "runtime/support/config.h"
 #include "thunks/arena.h"
 
@@ -256,7 +257,8 @@ static void leave(struct swz_thread *thread, struct swz_thunk *thunk,
 			swz_sampling_see(&p->start_ticks, called);
 		swz_activation_leave(thread, swz_unit_at(p->node),
 				     p->start_ticks, now, how);
-		swz_events_call_ended(thread, p, now, how);
+		swz_events_unmute(thread, p);
+		swz_watched_calls_ended(thread, p, now, how);
 		if (swz_sampling && swz_start_is_timed(p->start_ticks))
 			called = p->start_ticks;
 	}
@@ -275,7 +277,8 @@ SWZ_NO_IPA void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk,
 			  uint64_t now, enum swz_event_kind how)
 {
 	leave(thread, thunk, now, how);
-	swz_events_call_ended(thread, thunk, now, how);
+	swz_events_unmute(thread, thunk);
+	swz_watched_calls_ended(thread, thunk, now, how);
 }
 
 /* --- the thread's thunks ------------------------------------------------- */

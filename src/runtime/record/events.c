@@ -16,6 +16,7 @@
 
 #include "base/syscall.h"
 #include "runtime/record/event_chunks.h"
+#include "runtime/record/kept_calls.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/switches.h"
 #include "runtime/record/thread.h"
@@ -172,7 +173,6 @@ void swz_events_begin_thread(struct swz_thread *thread)
 		swz_event_chunks_forget();
 		swz_kept_calls_fork();
 	}
-	swz_kept_calls_end_thread(thread);
 	let_go(cold->earlier_events);
 	let_go(cold->events);
 	swz_packer_restart(cold->packer);

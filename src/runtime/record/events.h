@@ -19,7 +19,6 @@
 
 #include "asm/x86_64/offsets.h"
 #include "runtime/record/event_chunks.h"
-#include "runtime/record/kept_calls.h"
 #include "runtime/record/thread.h"
 
 /* swz_thread.event of a thread that records no events. Like the end of a page:
@@ -83,13 +82,10 @@ static inline void swz_events_mute_by(struct swz_thread *thread,
 	__atomic_store_n(&thread->event, cold->muted_event, __ATOMIC_RELAXED);
 }
 
-/* A call has ended, or is suspended: events go on, or no longer, if it was the
- * one. */
-static inline void swz_events_call_ended(struct swz_thread *thread,
-					 const struct swz_thunk *by,
-					 uint64_t now, enum swz_event_kind how)
+/* A call has ended: events go on, if it was the one. */
+static inline void swz_events_unmute(struct swz_thread *thread,
+				     const struct swz_thunk *by)
 {
-	swz_kept_calls_ended(thread, by, now, how);
 	if (__builtin_expect(thread->cold && thread->cold->muted_by == by && by,
 			     0))
 		swz_events_mute_by(thread, NULL, NULL);

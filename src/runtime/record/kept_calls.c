@@ -12,11 +12,8 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/record/annotations.h"
 #include "runtime/record/event_chunks.h"
-#include "runtime/record/events.h"
 #include "runtime/record/record_file.h"
-#include "runtime/record/switches.h"
 #include "runtime/support/pattern.h"
 
 #define CHUNK_PAGES 4u
@@ -44,8 +41,8 @@ static _Atomic uint64_t last_number;
 static void record_rule(struct rule *rule, const struct swz_slow_rule *of,
 			const struct swz_pattern *pattern)
 {
-	struct swz_chunk *chunk = swz_chunk_take(
-		swz_file, SWZ_CHUNK_SLOW, sizeof(*rule->record), 1, 0);
+	struct swz_chunk *chunk = swz_chunk_take(swz_file, SWZ_CHUNK_SLOW,
+						 sizeof(*rule->record), 1, 0);
 	size_t length = pattern->length;
 
 	rule->record = NULL;
@@ -92,25 +89,18 @@ static bool make_slots(struct rule *rule)
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	rule->slow_calls = (_Atomic uint64_t *)(void *)memory;
-	rule->ordinary_calls = memory ? (_Atomic uint64_t *)(void *)(memory +
-								     bytes)
-				      : NULL;
+	rule->ordinary_calls =
+		memory ? (_Atomic uint64_t *)(void *)(memory + bytes) : NULL;
 	return memory;
 }
 
-void swz_kept_calls_begin(struct swz_thread *thread)
+void swz_kept_calls_begin(void)
 {
 	const char *list = swz_config.slow;
 	struct swz_pattern pattern;
-	struct swz_chunk *chunk = thread->cold->events;
 	unsigned count = 0;
 
 	swz_file->flags |= SWZ_FILE_SLOW;
-	swz_events_leave_out(thread);
-	if (chunk) {
-		chunk->type = SWZ_CHUNK_PADDING;
-		swz_event_chunk_leave(chunk);
-	}
 	while (swz_patterns_next(&list, &pattern)) {
 		struct rule *rule = &rules[count];
 		uint64_t least_ns = swz_config.slow_rules[count].least_ns;
@@ -128,6 +118,8 @@ void swz_kept_calls_fork(void)
 {
 	size_t bytes = swz_config.slow_keep * sizeof(uint64_t);
 
+	if (!rule_count)
+		return;
 	swz_file->flags |= SWZ_FILE_SLOW;
 	last_number = 0;
 	for (unsigned i = 0; i < rule_count; i++) {
@@ -138,9 +130,9 @@ void swz_kept_calls_fork(void)
 	record_rules();
 }
 
-void swz_kept_calls_forget(struct swz_thread_cold *cold)
+bool swz_kept_calls_has(uint8_t rule)
 {
-	cold->watched = (struct swz_watched_call){.slot = NULL};
+	return rule < rule_count && rules[rule].record;
 }
 
 static void count(uint64_t *counter)
@@ -167,10 +159,15 @@ static void find_percentile(struct swz_slow_record *record)
 			 __ATOMIC_RELAXED);
 }
 
-/* Counts a call of the rule; true if it is slow. */
-static bool note_call(struct rule *rule, uint64_t ticks)
+void swz_kept_calls_miss(uint8_t rule)
 {
-	struct swz_slow_record *record = rule->record;
+	if (rules[rule].record)
+		count(&rules[rule].record->unwatched);
+}
+
+bool swz_kept_calls_count(uint8_t rule, uint64_t ticks)
+{
+	struct swz_slow_record *record = rules[rule].record;
 	uint64_t least, calls;
 
 	if (!record)
@@ -291,9 +288,8 @@ static bool drop_one(uint64_t ticks)
 	return chunks;
 }
 
-/* A chunk that is empty, of no call yet. */
-static struct swz_chunk *take_chunk(struct swz_thread *thread,
-				    enum swz_chunk_type type, uint64_t ticks)
+struct swz_chunk *swz_kept_calls_take(struct swz_thread *thread,
+				      enum swz_chunk_type type, uint64_t ticks)
 {
 	struct swz_chunk *chunk;
 
@@ -304,8 +300,8 @@ static struct swz_chunk *take_chunk(struct swz_thread *thread,
 	return chunk;
 }
 
-static void add_chunk(struct swz_watched_call *call, struct swz_chunk *chunk,
-		      uint64_t start)
+void swz_kept_calls_add(struct swz_watched_call *call, struct swz_chunk *chunk,
+			uint64_t start)
 {
 	chunk->reserved[SWZ_CALL_TICKS] = start;
 	chunk->reserved[SWZ_CALL_NEXT] = call->chunks;
@@ -324,66 +320,17 @@ struct swz_chunk *swz_kept_calls_chunk(struct swz_thread *thread,
 
 	if (!call->slot)
 		return NULL;
-	chunk = take_chunk(thread, type, swz_ticks() - start);
+	chunk = swz_kept_calls_take(thread, type, swz_ticks() - start);
 	if (chunk)
-		add_chunk(call, chunk, start);
+		swz_kept_calls_add(call, chunk, start);
 	else
 		call->cut = true;
 	return chunk;
 }
 
-/* ------------------------------------------------------------- one call */
-
-/* False: an interrupted hook of this thread is at it. One that a longjmp has
- * left lies no deeper than what is called now. */
-static bool claim(struct swz_watched_call *call, const uint64_t *slot)
+void swz_kept_calls_free(struct swz_watched_call *call)
 {
-	const uint64_t *by = call->changing;
-
-	if (by && by >= slot)
-		return false;
-	call->changing = slot;
-	atomic_signal_fence(memory_order_seq_cst);
-	return true;
-}
-
-static void give_back(struct swz_watched_call *call)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	call->changing = NULL;
-}
-
-static void make_spare(void *argument)
-{
-	struct swz_thread *thread = argument;
-	/* the next call may be the slowest */
-	struct swz_chunk *chunk = take_chunk(thread, SWZ_CHUNK_EVENTS,
-					     UINT64_MAX);
-
-	if (!chunk)
-		return;
-	chunk->type = SWZ_CHUNK_PADDING;
-	swz_chunk_publish(chunk);
-	thread->cold->watched.spare = chunk;
-}
-
-/* Leaves what the call has recorded. The chunk of its events, if it needed one
- * alone, is for the thread's next call. */
-static void discard(struct swz_thread *thread)
-{
-	struct swz_watched_call *call = &thread->cold->watched;
-	struct swz_chunk *chunk = thread->cold->events;
-	uint64_t end = swz_events_leave_out(thread);
-
-	if (chunk && call->chunks == swz_unit_of(chunk) &&
-	    !chunk->reserved[SWZ_CALL_NEXT] && end) {
-		chunk->type = SWZ_CHUNK_PADDING;
-		atomic_signal_fence(memory_order_seq_cst);
-		memset(chunk + 1, 0, end - (uintptr_t)(chunk + 1));
-		call->spare = chunk;
-	} else {
-		free_chunks(call->chunks);
-	}
+	free_chunks(call->chunks);
 	call->chunks = 0;
 }
 
@@ -403,11 +350,10 @@ static bool keep_slow(struct rule *rule, uint64_t word)
 	}
 }
 
-/* The slot of an ordinary call that has ended; swz_config.slow_keep: none. All
- * have the same chance (Vitter, Random Sampling with a Reservoir, 1985,
- * algorithm R). */
-static uint32_t choose_slot(struct rule *rule, uint64_t ticks)
+/* Vitter, Random Sampling with a Reservoir, 1985, algorithm R. */
+uint32_t swz_kept_calls_choose(uint8_t number, uint64_t ticks)
 {
+	struct rule *rule = &rules[number];
 	uint64_t n = __atomic_fetch_add(&rule->ordinary, 1, __ATOMIC_RELAXED);
 	uint64_t random = (n + ticks) * SWZ_RANDOM_MULTIPLIER;
 
@@ -418,199 +364,37 @@ static uint32_t choose_slot(struct rule *rule, uint64_t ticks)
 	return n < swz_config.slow_keep ? (uint32_t)n : swz_config.slow_keep;
 }
 
-struct keeping {
-	struct swz_thread *thread;
-	uint64_t ticks;
-	unsigned rule;
-	enum swz_call_state state;
-	uint32_t at; /* of an ordinary one */
-};
-
-/* On the slow stack. */
-static void keep(void *argument)
+bool swz_kept_calls_would_keep(uint8_t rule, uint64_t ticks)
 {
-	const struct keeping *k = argument;
-	struct swz_watched_call *call = &k->thread->cold->watched;
-	struct rule *rule = &rules[k->rule];
-	uint64_t state = call->number << SWZ_CALL_NUMBER_SHIFT |
-			 (uint64_t)k->rule << SWZ_CALL_RULE_SHIFT | k->state;
-	uint64_t word;
-
-	swz_switches_take(k->thread);
-	swz_events_leave_out(k->thread);
-	word = word_of(k->ticks, call->chunks);
-	set_state(call->chunks, state | (call->cut ? SWZ_CALL_CUT : 0),
-		  k->ticks);
-	if (k->state == SWZ_CALL_ORDINARY)
-		free_chunks((uint32_t)atomic_exchange_explicit(
-			&rule->ordinary_calls[k->at], word,
-			memory_order_acq_rel));
-	else if (!keep_slow(rule, word))
-		free_chunks(call->chunks);
-	call->chunks = 0;
-	if (call->cut && rule->record)
-		count(&rule->record->cut);
-}
-
-/* The call has ended, and its slot is free: what is recorded of it stays, or
- * does not. */
-static void decide(struct swz_thread *thread, uint64_t ticks)
-{
-	struct swz_watched_call *call = &thread->cold->watched;
-	struct keeping k = {.thread = thread,
-			    .ticks = ticks,
-			    .rule = call->rule,
-			    .state = SWZ_CALL_SLOW};
 	uint32_t at;
 
-	if (!note_call(&rules[k.rule], ticks)) {
-		k.state = SWZ_CALL_ORDINARY;
-		k.at = choose_slot(&rules[k.rule], ticks);
-		if (call->other) {
-			k.state = SWZ_CALL_SLOW;
-			k.rule = call->other - 1u;
-			k.ticks = call->other_ticks;
-		}
-	}
-	if (k.state == SWZ_CALL_SLOW
-		    ? least_of(rules[k.rule].slow_calls, &at) <
-			      word_of(k.ticks, 0)
-		    : k.at < swz_config.slow_keep)
-		swz_slowly(thread, keep, &k);
-	/* not kept, or the slow stack is in use */
-	if (call->chunks)
-		discard(thread);
-	swz_events_leave_out(thread);
-	call->by = call->inner_by = NULL;
-	call->slot = NULL;
+	return least_of(rules[rule].slow_calls, &at) < word_of(ticks, 0);
 }
 
-/* Its end may have been another thread's. */
-static bool is_gone(const struct swz_watched_call *call)
+void swz_kept_calls_keep(struct swz_watched_call *call, uint8_t rule,
+			 enum swz_call_state state, uint64_t ticks, uint32_t at)
 {
-	return !call->by || call->frame->slot != call->slot;
+	uint64_t word = word_of(ticks, call->chunks);
+
+	set_state(call->chunks,
+		  call->number << SWZ_CALL_NUMBER_SHIFT |
+			  (uint64_t)rule << SWZ_CALL_RULE_SHIFT | state |
+			  (call->cut ? SWZ_CALL_CUT : 0),
+		  ticks);
+	if (state == SWZ_CALL_ORDINARY)
+		free_chunks((uint32_t)atomic_exchange_explicit(
+			&rules[rule].ordinary_calls[at], word,
+			memory_order_acq_rel));
+	else if (!keep_slow(&rules[rule], word))
+		free_chunks(call->chunks);
+	call->chunks = 0;
+	if (call->cut && rules[rule].record)
+		count(&rules[rule].record->cut);
 }
 
-static void leave_gone(struct swz_thread *thread)
+uint64_t swz_kept_calls_next_number(void)
 {
-	struct swz_watched_call *call = &thread->cold->watched;
-
-	if (rules[call->rule].record)
-		count(&rules[call->rule].record->unwatched);
-	discard(thread);
-	call->by = call->inner_by = NULL;
-	call->slot = NULL;
-}
-
-static bool begin(struct swz_thread *thread, uint8_t rule, const uint64_t *slot)
-{
-	struct swz_watched_call *call = &thread->cold->watched;
-	struct swz_chunk *chunk;
-
-	if (!call->spare)
-		swz_slowly(thread, make_spare, thread);
-	chunk = call->spare;
-	if (!chunk)
-		return false;
-	swz_switches_pass(thread);
-	*call = (struct swz_watched_call){
-		.number = atomic_fetch_add_explicit(&last_number, 1,
-						    memory_order_relaxed) +
-			  1,
-		.rule = rule,
-		.start = swz_now(thread),
-		.changing = call->changing,
-	};
-	chunk->owner = thread->cold->index;
-	add_chunk(call, chunk, swz_ticks_of(thread, call->start));
-	call->slot = slot;
-	swz_events_begin_call(thread, chunk);
-	return true;
-}
-
-bool swz_kept_calls_watch(struct swz_thread *thread, uint8_t flags,
-			  const uint64_t *slot)
-{
-	struct swz_watched_call *call = &thread->cold->watched;
-	uint8_t rule = flags >> SWZ_FILTER_RULE_SHIFT;
-	bool watched = false, missed = false;
-
-	if (rule >= rule_count || !rules[rule].record)
-		return false;
-	if (!claim(call, slot)) {
-		count(&rules[rule].record->unwatched);
-		return false;
-	}
-	if (call->slot && is_gone(call))
-		leave_gone(thread);
-	if (!call->slot) {
-		watched = begin(thread, rule, slot);
-		missed = !watched;
-	} else if (call->rule != rule && !call->inner_by) {
-		call->inner_rule = rule;
-		call->inner_slot = slot;
-		watched = true;
-	} else {
-		missed = call->suspended;
-	}
-	if (missed)
-		count(&rules[rule].record->unwatched);
-	give_back(call);
-	return watched;
-}
-
-void swz_kept_calls_watch_by(struct swz_thread *thread,
-			     const struct swz_thunk *by,
-			     const struct swz_thunk *frame)
-{
-	struct swz_watched_call *call = &thread->cold->watched;
-
-	if (call->by && call->inner_slot) {
-		call->inner_start = by ? by->start_ticks : 0;
-		call->inner_by = by;
-		call->inner_slot = NULL;
-	} else if (by) {
-		call->start = by->start_ticks;
-		call->frame = frame;
-		call->by = by;
-	} else {
-		discard(thread);
-		call->slot = NULL;
-	}
-}
-
-void swz_kept_calls_note_end(struct swz_thread *thread,
-			     const struct swz_thunk *by, uint64_t now,
-			     enum swz_event_kind how)
-{
-	struct swz_watched_call *call = &thread->cold->watched;
-	uint64_t ticks = now - call->start;
-
-	call->suspended = how == SWZ_EVENT_SUSPEND;
-	if (call->suspended)
-		return;
-	if (call->by == by) {
-		if (claim(call, call->slot)) {
-			decide(thread, ticks);
-			give_back(call);
-		}
-		return;
-	}
-	ticks = now - call->inner_start;
-	call->inner_by = NULL;
-	if (note_call(&rules[call->inner_rule], ticks) &&
-	    ticks > call->other_ticks) {
-		call->other = call->inner_rule + 1;
-		call->other_ticks = ticks;
-	}
-}
-
-void swz_kept_calls_end_thread(struct swz_thread *thread)
-{
-	struct swz_watched_call *call = &thread->cold->watched;
-
-	call->changing = NULL;
-	if (call->slot)
-		decide(thread, thread->record->last_ticks -
-				       swz_ticks_of(thread, call->start));
+	return atomic_fetch_add_explicit(&last_number, 1,
+					 memory_order_relaxed) +
+	       1;
 }

@@ -1,7 +1,8 @@
 /* --why: where a slow call's time went that an ordinary call of the same
  * function does not take. Both are read into trees of what they call, which are
  * laid one over the other by path. What is left of a node beside its twin is a
- * cause: its own running, its waiting, or calls that the other does not make. */
+ * cause: its own running, its waiting, or calls that the other does not make.
+ */
 
 #include "profile/formats/calls/why.h"
 
@@ -16,6 +17,7 @@
 #include "profile/formats/calls/calls.h"
 #include "profile/formats/calls/calls_walk.h"
 #include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/section.h"
 
 #define NONE UINT32_MAX
 #define MOST_CAUSES 8u
@@ -40,8 +42,8 @@ struct node {
 	uint64_t calls;
 	int64_t ticks, inner; /* all, and in what it called */
 	int64_t waiting, preempted;
-	int64_t longest; /* of its calls, that waited */
-	char *text;      /* that call, if it has values; or NULL */
+	int64_t longest;              /* of its calls, that waited */
+	char *text;                   /* that call, if it has values; or NULL */
 	const struct swz_flow *woken; /* what ended that; or NULL */
 };
 
@@ -89,7 +91,7 @@ struct cause {
 	uint64_t calls, ordinary_calls; /* of the node; looped: of the most
 					 * frequent one that it calls, */
 	uint32_t callee;                /* this node */
-	int64_t run, ordinary_run; /* of the node's own running, ticks */
+	int64_t run, ordinary_run;      /* of the node's own running, ticks */
 };
 
 struct why {
@@ -106,7 +108,7 @@ struct why {
 	bool begun_partial; /* the file does not have its begin */
 	struct swz_trace_off off;
 	struct swz_trace_flows flows;
-	const struct swz_flow *woken; /* the latest */
+	const struct swz_flow *woken;    /* the latest */
 	const struct call *slow, *usual; /* usual: NULL, there is none */
 	struct tree slow_tree, usual_tree;
 	struct tree *tree; /* of the open call; or NULL */
@@ -367,31 +369,6 @@ static const struct swz_kept_call *kept_of(const struct call *call)
 	return found;
 }
 
-/* The time that SHARE of the rule's calls do not exceed; ticks. */
-static uint64_t rule_percentile(const struct swz_slow_record *rule,
-				uint64_t calls, double share)
-{
-	uint64_t rank = (uint64_t)((double)calls * share), sum = 0;
-	uint32_t i;
-
-	for (i = 0; i < SWZ_SLOW_BUCKETS - 1; i++) {
-		sum += rule->buckets[i];
-		if (sum > rank)
-			break;
-	}
-	return swz_slow_bound(i);
-}
-
-static uint64_t rule_calls(const struct swz_slow_record *rule)
-{
-	uint64_t calls = 0;
-	uint32_t i;
-
-	for (i = 0; i < SWZ_SLOW_BUCKETS; i++)
-		calls = swz_add_count(calls, rule->buckets[i]);
-	return calls;
-}
-
 /* What all calls took: by the histogram of --slow, or by those of the trace. */
 static void find_percentiles(struct why *why)
 {
@@ -403,17 +380,15 @@ static void find_percentiles(struct why *why)
 	why->p99 = ns_of(why->slow, ticks_of(&why->calls[why->count / 100]));
 	if (!kept || kept->rule >= profile->slow_rule_count)
 		return;
-	why->all = rule_calls(&profile->slow_rules[kept->rule]);
+	why->all = swz_slow_calls(&profile->slow_rules[kept->rule]);
 	if (!why->all)
 		return;
-	why->p50 = ns_of(why->slow,
-			 (int64_t)rule_percentile(
-				 &profile->slow_rules[kept->rule], why->all,
-				 0.5));
-	why->p99 = ns_of(why->slow,
-			 (int64_t)rule_percentile(
-				 &profile->slow_rules[kept->rule], why->all,
-				 0.99));
+	why->p50 = ns_of(why->slow, (int64_t)swz_slow_percentile(
+					    &profile->slow_rules[kept->rule],
+					    why->all, 0.5));
+	why->p99 = ns_of(why->slow, (int64_t)swz_slow_percentile(
+					    &profile->slow_rules[kept->rule],
+					    why->all, 0.99));
 }
 
 static void note_ordinary(struct why *why)
@@ -491,9 +466,17 @@ static enum cause_kind waited_for(const char *name)
 static bool is_collection(const char *name)
 {
 	static const char *const words[] = {
-		"gc_collect", "_PyGC_",    "PyGC_Collect", "gc_start",
-		"rb_gc",      "luaC_step", "luaC_fullgc",  "zend_gc_",
-		"GC_",        "runtime.gc", "v8::internal::Heap::CollectGarbage",
+		"gc_collect",
+		"_PyGC_",
+		"PyGC_Collect",
+		"gc_start",
+		"rb_gc",
+		"luaC_step",
+		"luaC_fullgc",
+		"zend_gc_",
+		"GC_",
+		"runtime.gc",
+		"v8::internal::Heap::CollectGarbage",
 		NULL};
 
 	return begins_with(name, words);
@@ -728,7 +711,8 @@ static void put_call(struct why *why, FILE *stream, const char *what,
 				uses_utf8(why)));
 	swz_calls_put(stream, why->trace, SWZ_COLOUR_NONE,
 		      tree->text ? tree->text : "");
-	fprintf(stream, "  at %" PRId64 ".%06" PRId64 " s in %s %" PRId32 "%s\n",
+	fprintf(stream,
+		"  at %" PRId64 ".%06" PRId64 " s in %s %" PRId32 "%s\n",
 		ns / 1000000000, ns / 1000 % 1000000,
 		swz_trace_thread_name(call->thread, name, sizeof(name)),
 		call->thread->record.tid,
@@ -753,9 +737,10 @@ static void put_counts(FILE *stream, const struct why *why,
 		cause->calls == 1 ? "" : "s");
 	if (cause->kind == CAUSE_LOOPED) {
 		fputs(" of ", stream);
-		swz_put_text(stream,
-			     name_of(why, why->slow_tree.nodes[cause->callee]
-						  .function));
+		swz_put_text(
+			stream,
+			name_of(why,
+				why->slow_tree.nodes[cause->callee].function));
 	}
 	if (cause->kind != CAUSE_ONLY_HERE)
 		fprintf(stream, " instead of %s",
@@ -832,8 +817,7 @@ static void put_head(struct why *why, FILE *stream)
 		swz_figure_time(p99, why->p99, uses_utf8(why)));
 	put_call(why, stream, "slow", why->slow, &why->slow_tree);
 	if (why->usual)
-		put_call(why, stream, "ordinary", why->usual,
-			 &why->usual_tree);
+		put_call(why, stream, "ordinary", why->usual, &why->usual_tree);
 }
 
 static int64_t extra_of(const struct why *why)
@@ -925,19 +909,16 @@ static void put_json_cause(struct swz_json *json, struct why *why,
 	swz_json_string(json, "cause", kind_names[cause->kind]);
 	swz_json_number(json, "extra_ns", ns_of(why->slow, cause->ticks));
 	if (node) {
-		swz_json_string(json, "function",
-				name_of(why, node->function));
+		swz_json_string(json, "function", name_of(why, node->function));
 		put_json_names(json, "path", names,
 			       path_of(why, cause->node, names));
 		if (cause->kind == CAUSE_LOOPED)
 			swz_json_string(
 				json, "callee",
-				name_of(why,
-					why->slow_tree.nodes[cause->callee]
-						.function));
+				name_of(why, why->slow_tree.nodes[cause->callee]
+						     .function));
 		swz_json_integer(json, "calls", cause->calls);
-		swz_json_integer(json, "ordinary_calls",
-				 cause->ordinary_calls);
+		swz_json_integer(json, "ordinary_calls", cause->ordinary_calls);
 		swz_json_number(json, "ran_ns", ns_of(why->slow, cause->run));
 		swz_json_number(json, "ordinary_ran_ns",
 				ns_of(why->slow, cause->ordinary_run));
@@ -980,53 +961,6 @@ static void put_json(struct why *why, FILE *stream)
 
 /* ---------------------------------------------------------- kept calls */
 
-void swz_put_slow_rule(FILE *stream, const struct swz_profile *profile,
-		       size_t index, bool utf8)
-{
-	const struct swz_slow_record *rule = &profile->slow_rules[index];
-	char all[SWZ_FIGURE_BYTES], slow[SWZ_FIGURE_BYTES];
-	char time[SWZ_FIGURE_BYTES], p50[SWZ_FIGURE_BYTES];
-	char p99[SWZ_FIGURE_BYTES];
-	uint64_t calls = rule_calls(rule);
-	size_t kept = 0, i;
-
-	for (i = 0; i < profile->kept_call_count; i++)
-		kept += profile->kept_calls[i].rule == index &&
-			profile->kept_calls[i].state == SWZ_CALL_SLOW;
-	swz_put_text(stream, rule->pattern);
-	if (rule->least_ticks)
-		fprintf(stream, " slower than %s",
-			swz_figure_time(time,
-					swz_profile_ns(profile,
-						       (int64_t)rule->least_ticks),
-					utf8));
-	if (rule->share)
-		fprintf(stream, " (p%g)", rule->share / 1000.0);
-	fprintf(stream, ": %s of %s calls, the %zu slowest are kept",
-		swz_figure_count(slow, rule->slow), swz_figure_count(all, calls),
-		kept);
-	if (calls)
-		fprintf(stream, "; half took up to %s, 99%% up to %s",
-			swz_figure_time(p50,
-					swz_profile_ns(profile,
-						       (int64_t)rule_percentile(
-							       rule, calls,
-							       0.5)),
-					utf8),
-			swz_figure_time(p99,
-					swz_profile_ns(profile,
-						       (int64_t)rule_percentile(
-							       rule, calls,
-							       0.99)),
-					utf8));
-	if (rule->unwatched)
-		fprintf(stream, "; %s more were not watched",
-			swz_figure_count(all, rule->unwatched));
-	if (rule->cut)
-		fprintf(stream, "; of %s not all is there (--max-size)",
-			swz_figure_count(all, rule->cut));
-}
-
 static void put_kept_call(struct why *why, FILE *stream, size_t index)
 {
 	const struct call *call = &why->calls[index];
@@ -1059,8 +993,7 @@ static void list_rule(FILE *stream, struct swz_trace *trace,
 {
 	const struct swz_style *style = trace->calls->style;
 	struct swz_patterns patterns = {0};
-	struct why why = {
-		.trace = trace, .of = &patterns, .with_texts = true};
+	struct why why = {.trace = trace, .of = &patterns, .with_texts = true};
 	size_t i, ordinary = 0;
 
 	swz_patterns_add(&patterns, profile->slow_rules[index].pattern);
@@ -1101,8 +1034,8 @@ void swz_list_slow_calls(FILE *stream, struct swz_trace *trace)
 		for (j = 0; j < profile->slow_rule_count; j++) {
 			/* processes of a run have the same rules */
 			for (k = 0; k < i; k++)
-				if (j < trace->bindings[k]
-						.profile->slow_rule_count)
+				if (j <
+				    trace->bindings[k].profile->slow_rule_count)
 					break;
 			if (k == i)
 				list_rule(stream, trace, profile, j);

@@ -13,11 +13,6 @@
  */
 void swz_write_why(FILE *stream, struct swz_trace *trace);
 
-/* Writes what is known of all calls of a rule of --slow, and how many are kept,
- * as one line without its end. */
-void swz_put_slow_rule(FILE *stream, const struct swz_profile *profile,
-		       size_t index, bool utf8);
-
 /* Lists the calls that are kept by --slow, each rule's slowest first, as lines
  * of a comment; nothing of other traces. */
 void swz_list_slow_calls(FILE *stream, struct swz_trace *trace);

@@ -592,3 +592,77 @@ void swz_extent_add_section(struct swz_extent *extent,
 	for (i = 0; i < section->profile_count; i++)
 		swz_extent_add(extent, section->profiles[i]);
 }
+
+/* --- rules of --slow ------------------------------------------------------ */
+
+uint64_t swz_slow_percentile(const struct swz_slow_record *rule, uint64_t calls,
+			     double share)
+{
+	uint64_t rank = (uint64_t)((double)calls * share), sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < SWZ_SLOW_BUCKETS - 1; i++) {
+		sum += rule->buckets[i];
+		if (sum > rank)
+			break;
+	}
+	return swz_slow_bound(i);
+}
+
+uint64_t swz_slow_calls(const struct swz_slow_record *rule)
+{
+	uint64_t calls = 0;
+	uint32_t i;
+
+	for (i = 0; i < SWZ_SLOW_BUCKETS; i++)
+		calls = swz_add_count(calls, rule->buckets[i]);
+	return calls;
+}
+
+void swz_put_slow_rule(FILE *stream, const struct swz_profile *profile,
+		       size_t index, bool utf8)
+{
+	const struct swz_slow_record *rule = &profile->slow_rules[index];
+	char all[SWZ_FIGURE_BYTES], slow[SWZ_FIGURE_BYTES];
+	char time[SWZ_FIGURE_BYTES], p50[SWZ_FIGURE_BYTES];
+	char p99[SWZ_FIGURE_BYTES];
+	uint64_t calls = swz_slow_calls(rule);
+	size_t kept = 0, i;
+
+	for (i = 0; i < profile->kept_call_count; i++)
+		kept += profile->kept_calls[i].rule == index &&
+			profile->kept_calls[i].state == SWZ_CALL_SLOW;
+	swz_put_text(stream, rule->pattern);
+	if (rule->least_ticks)
+		fprintf(stream, " slower than %s",
+			swz_figure_time(
+				time,
+				swz_profile_ns(profile,
+					       (int64_t)rule->least_ticks),
+				utf8));
+	if (rule->share)
+		fprintf(stream, " (p%g)", rule->share / 1000.0);
+	fprintf(stream, ": %s of %s calls, the %zu slowest are kept",
+		swz_figure_count(slow, rule->slow),
+		swz_figure_count(all, calls), kept);
+	if (calls)
+		fprintf(stream, "; half took up to %s, 99%% up to %s",
+			swz_figure_time(
+				p50,
+				swz_profile_ns(profile,
+					       (int64_t)swz_slow_percentile(
+						       rule, calls, 0.5)),
+				utf8),
+			swz_figure_time(
+				p99,
+				swz_profile_ns(profile,
+					       (int64_t)swz_slow_percentile(
+						       rule, calls, 0.99)),
+				utf8));
+	if (rule->unwatched)
+		fprintf(stream, "; %s more were not watched",
+			swz_figure_count(all, rule->unwatched));
+	if (rule->cut)
+		fprintf(stream, "; of %s not all is there (--max-size)",
+			swz_figure_count(all, rule->cut));
+}

@@ -276,4 +276,17 @@ static inline const char *swz_time_type(const struct swz_section *section)
 	return swz_time_kind(section) == SWZ_WALL_TIME ? "wall" : "cpu";
 }
 
+/* --- rules of --slow ------------------------------------------------------ */
+
+/* The calls in a rule's histogram, and the time in ticks that SHARE (0 to 1) of
+ * them do not exceed: the end of a bucket. */
+uint64_t swz_slow_calls(const struct swz_slow_record *rule);
+uint64_t swz_slow_percentile(const struct swz_slow_record *rule, uint64_t calls,
+			     double share);
+
+/* Writes what is known of all calls of a rule, and how many are kept, as one
+ * line without its end. */
+void swz_put_slow_rule(FILE *stream, const struct swz_profile *profile,
+		       size_t index, bool utf8);
+
 #endif

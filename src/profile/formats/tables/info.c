@@ -14,7 +14,6 @@
 #include "profile/file/inputs.h"
 #include "profile/file/ranks.h"
 #include "profile/file/records.h"
-#include "profile/formats/calls/why.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 

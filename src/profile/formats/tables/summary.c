@@ -9,7 +9,6 @@
 #include "util/figures.h"
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/formats/calls/why.h"
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/section.h"
 
