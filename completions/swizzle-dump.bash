@@ -36,7 +36,7 @@ _swizzle_dump_formats() {
 }
 
 _swizzle_dump_keys() {
-	echo function module process thread file line rank \
+	echo function module process thread file line cause rank \
 		{function,module,file,line},{thread,process,rank}
 }
 
