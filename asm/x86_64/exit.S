@@ -82,6 +82,7 @@ FUNC(EXIT_HOOK())
 .Lrecord_gone:
 	movq	%r9, %rax
 	jmp	.Lmore_pending
+	LEAVE_RECORD_RARELY
 .Lfirst_frame:					/* as it was but for records */
 	movq	-8(%rsp), %r9
 	movq	-16(%rsp), %rdx

@@ -133,6 +133,7 @@ FUNC(EXIT_HOOK(_traced))
 	jmp	.Lown
 	.cfi_restore_state
 	RETURN_EVENT_RARELY .Lrecord
+	LEAVE_RECORD_RARELY
 	.cfi_adjust_cfa_offset -8
 	.cfi_restore %r10
 

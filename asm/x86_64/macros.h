@@ -582,9 +582,54 @@ name:                            \
 #define AS_HELD(thunk)
 #endif
 
+/* %rax = how long a call of the node has taken that is marked by a negative
+ * min_ticks, %rdx = node, %rsi = thread: its min_ticks, and its bucket of the
+ * function's histogram (src/base/time_bucket.h). Changes %rax, %rcx and %rdi. Goes
+ * to `none` if the bucket has no counter yet, and comes back to `done` then:
+ * ADD_TIME_RARELY belongs to it, out of the way, and changes %rdx, too. */
+.macro ADD_TIME none, done
+	btsq	$63, %rax
+	cmpq	SWZ_NODE_MIN_TICKS(%rdx), %rax
+	jae	.Lnot_least\@
+	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
+.Lnot_least\@:
+	btrq	$63, %rax
+	movl	SWZ_NODE_FUNCTION(%rdx), %edi
+	movq	SWZ_THREAD_HISTOGRAMS(%rsi), %rcx
+	movl	(%rcx,%rdi,4), %edi		/* edi = unit of its index */
+	movq	%rax, %rcx
+	orq	$1 << SWZ_BLOCK_SHIFT, %rcx
+	bsrq	%rcx, %rcx
+	subl	$SWZ_BLOCK_SHIFT, %ecx		/* ecx = octave */
+	shrq	%cl, %rax
+	shll	$SWZ_BLOCK_SHIFT, %ecx
+	addl	%ecx, %eax			/* eax = bucket */
+	testl	%edi, %edi
+	jz	\none
+	movl	%eax, %ecx
+	shrl	$SWZ_BLOCK_SHIFT, %ecx
+	NODE_AT	%rdi, %rsi
+	movl	SWZ_CHUNK_BODY(%rdi,%rcx,4), %edi
+	testl	%edi, %edi
+	jz	\none
+	NODE_AT	%rdi, %rsi			/* rdi = the octave's block */
+	andl	$(1 << SWZ_BLOCK_SHIFT) - 1, %eax
+	incq	SWZ_CHUNK_BODY(%rdi,%rax,8)
+\done:
+.endm
+
+.macro ADD_TIME_RARELY none, done
+\none:
+	movl	SWZ_NODE_FUNCTION(%rdx), %ecx
+	shlq	$32, %rcx
+	orq	%rax, %rcx
+	CALL_IN_HOOK swz_histogram_make, %rsi
+	jmp	\done
+.endm
+
 /* For the exit hooks that time every call. %rsi = thread, %rdx = node, %rax = now:
  * accounts the end of an activation that began with a jump, and frees its record.
- * Changes %r8 and %r9. */
+ * Changes %r8 and %r9. LEAVE_RECORD_RARELY belongs to it, out of the way. */
 .macro LEAVE_RECORD record
 	addq	%rax, SWZ_NODE_TICKS(%rdx)
 	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
@@ -602,8 +647,7 @@ name:                            \
 5:	movq	SWZ_NODE_MIN_TICKS(%rdx), %r9
 	decq	%r9
 	cmpq	%r9, %r8
-	ja	6f
-	movq	%r8, SWZ_NODE_MIN_TICKS(%rdx)
+	jbe	.Lnew_record_min
 6:	movq	SWZ_THREAD_COLD(%rsi), %r8
 	movq	%rax, %r9
 	movq	SWZ_COLD_RECORDS(%r8), %rax
@@ -611,6 +655,33 @@ name:                            \
 	cmpxchgq \record, SWZ_COLD_RECORDS(%r8)
 	jne	7b
 	movq	%r9, %rax
+.endm
+
+/* (exit.S has two words in the red zone meanwhile.) */
+.macro LEAVE_RECORD_RARELY
+.Lnew_record_min:
+	cmpq	$0, SWZ_NODE_MIN_TICKS(%rdx)
+	js	.Lrecord_in_histogram
+	movq	%r8, SWZ_NODE_MIN_TICKS(%rdx)
+	jmp	6b
+.Lrecord_in_histogram:
+	.cfi_remember_state
+	leaq	-16(%rsp), %rsp
+	.cfi_adjust_cfa_offset 16
+	PUSH	%rax
+	PUSH	%rcx
+	PUSH	%rdi
+	movq	%r8, %rax
+	ADD_TIME none=.Lno_record_counter, done=.Lrecord_counted
+	POP	%rdi
+	POP	%rcx
+	POP	%rax
+	leaq	16(%rsp), %rsp
+	.cfi_adjust_cfa_offset -16
+	jmp	6b
+	.cfi_adjust_cfa_offset 40
+	ADD_TIME_RARELY none=.Lno_record_counter, done=.Lrecord_counted
+	.cfi_restore_state
 .endm
 
 /* For the exit hooks that time every call. %rcx = thunk, %rsi = thread, %rdx =
@@ -630,7 +701,7 @@ name:                            \
 	ja	.Lnew_max
 2:	movq	SWZ_NODE_MIN_TICKS(%rdx), %rdi
 	decq	%rdi				/* 0, none yet, is the largest */
-	cmpq	%rdi, %rax
+	cmpq	%rdi, %rax			/* (less than 0: always) */
 	jbe	.Lnew_min
 3:	movl	SWZ_THUNK_NODE(%rcx), %edx
 	LINKS_AT %rdx, %rsi			/* rdx = its edge's links */
@@ -652,8 +723,16 @@ name:                            \
 	movq	%rax, SWZ_NODE_MAX_TICKS(%rdx)
 	jmp	2b
 .Lnew_min:
+	cmpq	$0, SWZ_NODE_MIN_TICKS(%rdx)
+	js	.Lin_histogram
 	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
 	jmp	3b
+.Lin_histogram:
+	movq	%rcx, %r8
+	ADD_TIME none=.Lno_counter, done=.Lcounted
+	movq	%r8, %rcx
+	jmp	3b
+	ADD_TIME_RARELY none=.Lno_counter, done=.Lcounted
 .Lshared:					/* a list of several edges' */
 	notq	%rdi
 	movq	%rdi, %rdx

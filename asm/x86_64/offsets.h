@@ -17,6 +17,7 @@
 #define SWZ_THREAD_EVENT 80
 #define SWZ_THREAD_MIN_TICKS 88
 #define SWZ_THREAD_SEEN 96
+#define SWZ_THREAD_HISTOGRAMS 104
 
 /* struct swz_thread_cold */
 #define SWZ_COLD_RECORDS 8
@@ -110,6 +111,11 @@
 #define SWZ_EVENT_SHIFT_TICKS 3
 #define SWZ_EVENT_SHIFT_NODE 32
 #define SWZ_TURN_IS_AGAIN 1
+
+/* Histograms (include/swizzle/format.h, src/base/time_bucket.h): log2 of how many
+ * buckets an octave has; a unit is a chunk, whose body is behind its header. */
+#define SWZ_BLOCK_SHIFT 6
+#define SWZ_CHUNK_BODY 64
 
 /* struct swz_thread_record (include/swizzle/format.h) */
 #define SWZ_RECORD_LAST 16

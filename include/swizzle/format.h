@@ -253,7 +253,12 @@ enum swz_chunk_type {
 	SWZ_CHUNK_SAMPLES = 31,      /* of thread `owner`: when each of its
 				      * samples was taken, see
 				      * SWZ_SAMPLES_BYTES */
-	SWZ_CHUNK_SLOW = 33,         /* struct swz_slow_record */
+	SWZ_CHUNK_HISTOGRAM = 32,       /* of thread `owner`: count uint64_t, how
+					 * many calls took so long: see
+					 * SWZ_HISTOGRAM_FUNCTION */
+	SWZ_CHUNK_HISTOGRAM_INDEX = 33, /* for the writer alone: where it finds
+					 * those of a function */
+	SWZ_CHUNK_SLOW = 34, /* struct swz_slow_record */
 	SWZ_CHUNK_CODE = 23 /* names of SWZ_FUNCTION_CODE: text, lines as
 			     * in a perf map ("START SIZE NAME", both
 			     * numbers hexadecimal), then zeros. Of lines
@@ -266,7 +271,8 @@ struct swz_chunk {
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
 	uint32_t owner; /* THREAD, NODES, PACKED_NODES, UNWOUND, EVENTS, PACKED,
-			 * SWITCHES, MARKS, VALUES, COUNTS: thread index;
+			 * SWITCHES, MARKS, VALUES, COUNTS, HISTOGRAM: thread
+			 * index;
 			 * MODULE, FUNCTIONS, PACKED_FUNCTIONS, NAMES, SYMBOLS,
 			 * LINES, SIGNATURES: module index; RANK_COSTS: the
 			 * rank */
@@ -613,6 +619,14 @@ enum { SWZ_PACKED_NODES_BYTES = 0 };
  * For outer_ticks they tell the number of open activations itself. */
 #define SWZ_TICKS_BIAS (1ull << 56)
 
+#define SWZ_MIN_IN_HISTOGRAM (1ull << 63)
+
+/* The shortest activation's time; 0: none has ended. */
+static inline uint64_t swz_node_least(uint64_t min_ticks)
+{
+	return min_ticks == UINT64_MAX ? 0 : min_ticks & ~SWZ_MIN_IN_HISTOGRAM;
+}
+
 /* swz_node.open: flags in the low byte, above it the number of activations that
  * have begun and not ended, modulo 2^24. */
 #define SWZ_NODE_FLAGS_MASK 0xffu
@@ -694,7 +708,10 @@ struct swz_node {
 		int64_t waiting_ticks; /* SWZ_FILE_SAMPLES */
 	};
 	union {
-		uint64_t min_ticks; /* 0 if no activation has ended */
+		/* 0 if no activation has ended. With the bit
+		 * SWZ_MIN_IN_HISTOGRAM the function's calls are in a histogram,
+		 * too; all bits are set then if none has ended. */
+		uint64_t min_ticks;
 		struct {
 			uint8_t skip; /* sampled: calls to be let pass yet */
 			int8_t score; /* sampled: see runtime/record/sampling.c
@@ -831,6 +848,13 @@ enum {
 	SWZ_SYMBOLS_LANGUAGES = 0 /* of the module, where symbols do not say so
 				   * themselves: 1 Fortran, 2 Ada */
 };
+
+/* swz_chunk.reserved of SWZ_CHUNK_HISTOGRAM and its index. Counter i of a chunk
+ * is of bucket 64 * block + i (base/time_bucket.h). Those of function 0 count
+ * calls of any function, in a bucket of any block: there was no room. */
+enum { SWZ_HISTOGRAM_FUNCTION = 0, SWZ_HISTOGRAM_BLOCK = 1 };
+#define SWZ_HISTOGRAM_COUNTERS 64u
+#define SWZ_HISTOGRAM_UNITS 64u /* of the index, one for each block */
 
 /* swz_chunk.reserved of SWZ_CHUNK_UNWOUND, for the writer */
 enum {

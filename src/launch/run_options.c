@@ -58,7 +58,7 @@ enum option_kind {
 #define LEAST_STACK 512u
 #define MOST_RUNS 1000u
 #define MOST_KEEP 1000u
-#define MOST_RULES 8u
+#define MOST_RULES 7u
 #define USUAL_RUNS 20u
 
 /* ---------------------------------------------------------------- words */
@@ -587,6 +587,13 @@ static const struct swz_option options[] = {
 		 "functions that are called often, which costs less; "
 		 "counts are exact [exact]",
 	 .brief = "which calls are timed"},
+	{.common = true, .name = "percentiles", .value = "[=PATTERN]",
+	 .variable = "SWIZZLE_PERCENTILES", .id = OPTION_ARGS,
+	 .group = OF_FRAMES, .repeats = true,
+	 .help = "keep how the times of calls are distributed, of the "
+		 "functions that match [all]: p50, p90, p99, p99.9; may be "
+		 "repeated",
+	 .brief = "keep percentiles of call times"},
 	{.heading = "Traces", .name = "min-time", .letter = 't', .value = "TIME",
 	 .variable = "SWIZZLE_MIN_TIME", .id = OPTION_TIME, .group = OF_TRACE,
 	 .help = "trace: leave out calls that are shorter| (100ns, 5us, "
@@ -615,7 +622,7 @@ static const struct swz_option options[] = {
 	 .repeats = true,
 	 .help = "trace: keep only the calls of FUNCTION that take longer|, "
 		 "with all that they call (TIME: 2ms, 50us, or a percentile, "
-		 "p99); up to 8 times",
+		 "p99); up to 7 times",
 	 .brief = "trace: keep only calls of FUNCTION that take longer"},
 	{.name = "keep", .value = "N", .variable = "SWIZZLE_KEEP",
 	 .id = OPTION_KEEP, .group = OF_TRACE,
@@ -786,7 +793,7 @@ static void set_option(const struct swz_option *o, const char *as,
 		return;
 	}
 	if (!value)
-		value = "*"; /* --args */
+		value = "*"; /* --args, --percentiles */
 	switch ((enum option_kind)o->id) {
 	case OPTION_IMPORTS:
 		check_imports(as, value);
@@ -992,6 +999,12 @@ static void check_modes(bool has_program)
 	} else if (given_of[OF_SAMPLES] && !swz_both_wanted()) {
 		bad_usage("option %s is for --mode sample and both only",
 			  given_of[OF_SAMPLES]);
+	} else if (*swz_environment_get("SWIZZLE_PERCENTILES") &&
+		   strcmp(swz_environment_get("SWIZZLE_TIMING"), "sampled") ==
+			   0) {
+		bad_usage("%s needs the time of each call: use it without "
+			  "--timing sampled",
+			  swz_options_name("SWIZZLE_PERCENTILES"));
 	} else if (has_process) {
 		if (strcmp(swz_environment_get("SWIZZLE_IMPORTS"), "") != 0 &&
 		    strcmp(swz_environment_get("SWIZZLE_IMPORTS"), "0") != 0)

@@ -213,6 +213,7 @@ SAME(SWZ_THREAD_COLD, swz_thread, cold);
 SAME(SWZ_THREAD_EVENT, swz_thread, event);
 SAME(SWZ_THREAD_MIN_TICKS, swz_thread, min_ticks);
 SAME(SWZ_THREAD_SEEN, swz_thread, seen);
+SAME(SWZ_THREAD_HISTOGRAMS, swz_thread, histograms);
 SAME(SWZ_COLD_RECORDS, swz_thread_cold, records);
 SAME(SWZ_COLD_RANDOM, swz_thread_cold, random);
 SAME(SWZ_COLD_HOME_LOW, swz_thread_cold, home_low);

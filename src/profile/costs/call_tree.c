@@ -215,7 +215,7 @@ static void collect_costs(struct swz_tree_builder *builder,
 	node->calls = slot->calls;
 	if (!inherited && open == slot->calls + 1)
 		node->calls = open;
-	node->min_ticks = limit_ticks(slot->min_ticks, total);
+	node->min_ticks = limit_ticks(swz_node_least(slot->min_ticks), total);
 	node->max_ticks = limit_ticks(slot->max_ticks, total);
 	node->ticks = repair(
 		swz_close_ticks(slot->ticks, open, last, &repaired),
@@ -271,7 +271,8 @@ static void collect_merged(struct swz_tree_builder *builder,
 		return;
 	}
 	node->outer_ticks = bounded(slot->outer_ticks);
-	node->min_ticks = limit_ticks(slot->min_ticks, INT64_MAX / 4);
+	node->min_ticks = limit_ticks(swz_node_least(slot->min_ticks),
+				      INT64_MAX / 4);
 	node->max_ticks = limit_ticks(slot->max_ticks, INT64_MAX / 4);
 }
 
@@ -408,6 +409,24 @@ static void collect_unwound(struct swz_tree_builder *builder)
 	}
 }
 
+static void collect_times(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	struct swz_tree *tree = builder->tree;
+	size_t i;
+
+	if (!thread->times_count || tree->samples || tree->counts)
+		return;
+	tree->times = swz_allocate(thread->times_count, sizeof(*tree->times));
+	tree->times_count = thread->times_count;
+	for (i = 0; i < thread->times_count; i++)
+		tree->times[i] = (struct swz_tree_times){
+			.function = swz_profile_function_by_id(
+				builder->profile, thread->times[i].function),
+			.bucket = thread->times[i].bucket,
+			.calls = thread->times[i].calls};
+}
+
 /* A folded node hangs below one that stands for its caller, which is no context
  * of a call. */
 static void resolve_folded(const struct swz_tree *tree,
@@ -509,6 +528,7 @@ static void tree_collect(struct swz_tree_builder *builder)
 		for (j = 0; j < thread->spans[i].count; j++)
 			add_long_calls(builder, thread->spans[i].unit + j);
 	collect_unwound(builder);
+	collect_times(builder);
 	if (builder->range)
 		swz_tree_take_events(builder->tree, &builder->units,
 				     builder->profile, thread, builder->range);
@@ -1028,5 +1048,6 @@ void swz_tree_free(struct swz_tree *tree)
 {
 	free(tree->nodes);
 	free(tree->contexts);
+	free(tree->times);
 	*tree = (struct swz_tree){0};
 }

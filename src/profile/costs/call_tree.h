@@ -59,6 +59,14 @@ struct swz_tree_node {
 			 * leads to; itself if there is none */
 };
 
+/* How many calls of a function took so long (--percentiles). */
+struct swz_tree_times {
+	uint32_t function; /* into profile->functions, or SWZ_INDEX_NONE: of
+			    * any, there was no room */
+	uint32_t bucket;   /* base/time_bucket.h; of ticks, raw */
+	uint64_t calls;
+};
+
 struct swz_tree {
 	struct swz_tree_node *nodes; /* [0] is the root */
 	size_t count;
@@ -89,6 +97,10 @@ struct swz_tree {
 	bool samples; /* `calls` are samples that hit the context itself */
 	bool counts;  /* calls of edges are known, and no time: all are 0 */
 	bool merged;  /* of a sum of profiles */
+	/* Of functions of which they were kept; in a range those of calls of
+	 * which all lies in it. */
+	struct swz_tree_times *times;
+	size_t times_count;
 	uint64_t not_shown;      /* calls, or samples, of what a view hides */
 	uint64_t dropped_nodes;  /* left out as inconsistent */
 	uint64_t repaired_nodes; /* torn or absurd times */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/time_bucket.h"
 #include "util/memory.h"
 #include "profile/costs/call_tree.h"
 #include "profile/costs/thread_sums.h"
@@ -159,6 +160,7 @@ static void merge_function(struct swz_report_function *to,
 		to->min_ns = from->min_ns;
 	if (from->max_ns > to->max_ns)
 		to->max_ns = from->max_ns;
+	swz_call_times_merge(&to->times, &from->times);
 	to->self_waiting_ns = swz_add(to->self_waiting_ns,
 				      from->self_waiting_ns);
 	to->inclusive_waiting_ns = swz_add(to->inclusive_waiting_ns,
@@ -186,6 +188,8 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 	to->samples |= from->samples;
 	to->without_times |= from->without_times;
 	to->ends_unseen |= from->ends_unseen;
+	to->has_times |= from->has_times;
+	to->lost_times = swz_add_count(to->lost_times, from->lost_times);
 	to->total_ns = swz_add(to->total_ns, from->total_ns);
 	to->waiting_ns = swz_add(to->waiting_ns, from->waiting_ns);
 	to->unplaced_ns = swz_add(to->unplaced_ns, from->unplaced_ns);
@@ -222,6 +226,8 @@ void swz_report_sort(struct swz_report *report)
 
 void swz_report_free(struct swz_report *report)
 {
+	for (size_t i = 0; i < report->function_capacity; i++)
+		swz_call_times_free(&report->functions[i].times);
 	free(report->functions);
 	free(report->edges);
 	swz_map_free(&report->edge_index);
@@ -601,6 +607,48 @@ static void flush_functions(struct swz_report *report,
 	}
 }
 
+/* A bucket's calls took as long as its middle, compensated as a single call is.
+ * In a sum of profiles they are compensated already. */
+static void flush_times(struct swz_report *report,
+			struct swz_thread_sums *sums)
+{
+	const struct swz_profile *profile = sums->binding->profile;
+	const struct swz_tree *tree = sums->tree;
+	size_t i;
+
+	for (i = 0; i < tree->times_count; i++) {
+		const struct swz_tree_times *times = &tree->times[i];
+		const struct swz_function_ticks *from;
+		uint64_t ticks = swz_bucket_start(times->bucket) +
+				 swz_bucket_width(times->bucket) / 2;
+		uint32_t function;
+
+		if (times->function == SWZ_INDEX_NONE) {
+			report->lost_times = swz_add_count(report->lost_times,
+							   times->calls);
+			continue;
+		}
+		function = swz_binding_function(
+			sums->binding, times->function,
+			profile->functions[times->function].id);
+		if (function >= report->function_capacity ||
+		    !report->functions[function].present)
+			continue; /* a view hides it */
+		from = swz_thread_sums_function(sums, function);
+		if (ticks > INT64_MAX)
+			ticks = INT64_MAX;
+		swz_call_times_add(
+			&report->functions[function].times,
+			swz_profile_ns(profile,
+				       tree->merged
+					       ? (int64_t)ticks
+					       : single_call(sums, from,
+							     (int64_t)ticks)),
+			times->calls);
+		report->has_times = true;
+	}
+}
+
 static void flush_edges(struct swz_report *report, struct swz_thread_sums *sums,
 			const struct swz_inclusive_edge *edge_sums)
 {
@@ -643,6 +691,7 @@ static void flush(struct swz_report *report, struct swz_thread_sums *sums,
 	swz_inclusive_derive(&inclusive);
 	settle_inclusive(sums, inclusive.functions, total);
 	flush_functions(report, sums);
+	flush_times(report, sums);
 	flush_edges(report, sums, inclusive.edge_sums);
 	free(inclusive.functions);
 	free(inclusive.edge_sums);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "util/memory.h"
+#include "profile/costs/call_times.h"
 #include "profile/costs/call_tree.h"
 #include "profile/names/catalog.h"
 
@@ -61,6 +62,9 @@ struct swz_report_function {
 	 * where activations count no call: resumed ones, a range of time). */
 	int64_t min_ns;
 	int64_t max_ns;
+	/* How long its calls took, the report's; those that have not ended are
+	 * not among them. */
+	struct swz_call_times times;
 	/* Beside these times: what it did not run, as far as known; see
 	 * knows_waiting. */
 	int64_t self_waiting_ns;
@@ -98,6 +102,8 @@ struct swz_report {
 	bool samples;         /* what is called calls here are samples */
 	bool without_times;   /* -m count: all times are 0, and not known */
 	bool ends_unseen;     /* joined: calls were counted by -m count */
+	bool has_times;       /* of a function at least: --percentiles */
+	uint64_t lost_times;  /* of calls: there was no room for them */
 	/* Calls are of one run, times of another, which was sampled: see
 	 * joined.h. A time of 0 then means less than bound_ns. */
 	bool joined;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time_bucket.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/call_tree.h"
@@ -365,6 +366,11 @@ struct taking {
 	uint32_t *open; /* by function of the profile: its activations */
 	struct activation *stack;
 	size_t depth, capacity;
+	/* By function: whether the times of its calls are counted; and where in
+	 * tree->times those of a function and bucket are. */
+	bool *has_times;
+	struct swz_map times_index;
+	size_t times_capacity;
 	/* nodes come again and again */
 	struct {
 		uint32_t unit, node;
@@ -427,6 +433,41 @@ static void begin(struct taking *taking, const struct swz_event *event)
 				taking->open[node->function]++ == 0;
 }
 
+/* Those of the file are of another time. */
+static void clear_times(struct taking *taking, size_t functions)
+{
+	struct swz_tree *tree = taking->tree;
+	size_t i;
+
+	taking->has_times = swz_allocate(functions + 1,
+					 sizeof(*taking->has_times));
+	for (i = 0; i < tree->times_count; i++)
+		if (tree->times[i].function < functions)
+			taking->has_times[tree->times[i].function] = true;
+	free(tree->times);
+	tree->times = NULL;
+	tree->times_count = 0;
+}
+
+static void count_time(struct taking *taking, uint32_t function, int64_t ticks)
+{
+	struct swz_tree *tree = taking->tree;
+	uint32_t bucket = swz_time_bucket(ticks > 0 ? (uint64_t)ticks : 0);
+	uint32_t *found;
+
+	if (function == SWZ_INDEX_NONE || !taking->has_times[function])
+		return;
+	found = swz_map_at(&taking->times_index, function, bucket);
+	if (*found == SWZ_MAP_NONE) {
+		*found = (uint32_t)tree->times_count;
+		swz_grow(&tree->times, &taking->times_capacity,
+			 tree->times_count, sizeof(*tree->times));
+		tree->times[tree->times_count++] = (struct swz_tree_times){
+			.function = function, .bucket = bucket};
+	}
+	tree->times[*found].calls++;
+}
+
 static void end(struct taking *taking, const struct swz_event *event)
 {
 	struct activation *activation;
@@ -453,6 +494,7 @@ static void end(struct taking *taking, const struct swz_event *event)
 	/* how long it took in all is not known */
 	if (event->cut || activation->cut)
 		return;
+	count_time(taking, node->function, ticks);
 	if (ticks > node->max_ticks)
 		node->max_ticks = ticks;
 	if (!node->min_ticks || ticks < node->min_ticks)
@@ -492,6 +534,7 @@ void swz_tree_take_events(struct swz_tree *tree,
 	tree->absent = to <= from;
 	clear(tree, to > from ? to - from : 0);
 	taking->tree = tree;
+	clear_times(taking, profile->function_count);
 	taking->units = units;
 	taking->open = swz_allocate(profile->function_count + 1,
 				    sizeof(*taking->open));
@@ -511,6 +554,8 @@ void swz_tree_take_events(struct swz_tree *tree,
 	swz_events_close(events);
 	if (tree->untraced_ticks)
 		cost_untraced(tree, profile, thread);
+	swz_map_free(&taking->times_index);
+	free(taking->has_times);
 	free(taking->open);
 	free(taking->stack);
 	free(taking);

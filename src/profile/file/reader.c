@@ -513,6 +513,39 @@ static void index_values(struct swz_profile *profile)
 	}
 }
 
+static int compare_times(const void *left, const void *right)
+{
+	const struct swz_profile_times *a = left, *b = right;
+	int order = compare(a->owner, b->owner);
+
+	if (!order)
+		order = compare(a->function, b->function);
+	return order ? order : compare(a->bucket, b->bucket);
+}
+
+static void index_times(struct swz_profile *profile)
+{
+	size_t at = 0;
+	size_t i;
+
+	sort(profile->times, profile->times_count, sizeof(*profile->times),
+	     compare_times);
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_profile_thread *thread = &profile->threads[i];
+
+		while (at < profile->times_count &&
+		       profile->times[at].owner < thread->index)
+			at++;
+		if (at < profile->times_count)
+			thread->times = &profile->times[at];
+		while (at < profile->times_count &&
+		       profile->times[at].owner == thread->index) {
+			thread->times_count++;
+			at++;
+		}
+	}
+}
+
 /* Sorts the records, drops those that are there twice, gives each thread its
  * nodes and events, and each function its module and name. */
 static void profile_index(struct swz_scan *scan)
@@ -542,6 +575,7 @@ static void profile_index(struct swz_scan *scan)
 	swz_embedded_index(profile);
 	index_threads(profile);
 	index_unwound(profile);
+	index_times(profile);
 	swz_switches_index(profile);
 	swz_marks_index(profile);
 	index_events(profile);
@@ -785,6 +819,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->unwound);
 	free(profile->switches);
 	free(profile->looks);
+	free(profile->times);
 	free(profile->sample_chunks);
 	free(profile->marks);
 	free(profile->value_chunks);

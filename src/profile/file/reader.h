@@ -104,6 +104,14 @@ struct swz_profile_look {
 	uint64_t ns;
 };
 
+/* How many calls of a function took so long in a thread (--percentiles). */
+struct swz_profile_times {
+	uint32_t owner;    /* the thread's index */
+	uint32_t function; /* id; 0: of any, there was no room */
+	uint32_t bucket;   /* base/time_bucket.h; of ticks */
+	uint64_t calls;    /* not 0 */
+};
+
 /* A moment that has a name: see profile/file/records.h. */
 struct swz_profile_mark {
 	uint32_t owner;   /* the thread's index */
@@ -174,6 +182,8 @@ struct swz_profile_thread {
 	size_t event_chunk_count;
 	const struct swz_profile_switch *switches; /* in the order of time */
 	size_t switch_count;
+	const struct swz_profile_times *times; /* by function, then bucket */
+	size_t times_count;
 	uint64_t switches_overwritten;              /* --ring */
 	const struct swz_value_chunk *value_chunks; /* in their order */
 	size_t value_chunk_count;
@@ -233,6 +243,8 @@ struct swz_profile {
 	size_t switch_count;
 	struct swz_profile_look *looks;
 	size_t look_count;
+	struct swz_profile_times *times; /* sorted by owner, function, bucket */
+	size_t times_count;
 	struct swz_sample_chunk *sample_chunks; /* in the order of the file */
 	size_t sample_chunk_count;
 	struct swz_profile_mark *marks; /* sorted by time */

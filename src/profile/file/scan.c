@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "swizzle/format.h"
+#include "base/time_bucket.h"
 #include "base/number_bytes.h"
 #include "util/memory.h"
 #include "profile/file/lookup.h"
@@ -585,6 +586,41 @@ static void read_looks(struct swz_scan *scan, const struct swz_chunk *chunk,
 	}
 }
 
+static void read_histogram(struct swz_scan *scan,
+			   const struct swz_chunk *chunk, const uint8_t *body,
+			   size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	uint64_t function = chunk->reserved[SWZ_HISTOGRAM_FUNCTION];
+	uint64_t block = chunk->reserved[SWZ_HISTOGRAM_BLOCK];
+	size_t room = size / sizeof(uint64_t);
+	size_t i;
+
+	if (function > UINT32_MAX || block >= SWZ_TIME_BLOCKS ||
+	    chunk->count != SWZ_BLOCK_BUCKETS) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	if (room < SWZ_BLOCK_BUCKETS)
+		profile->damage.bad_chunks++;
+	for (i = 0; i < room && i < SWZ_BLOCK_BUCKETS; i++) {
+		uint64_t calls;
+
+		memcpy(&calls, body + i * sizeof(calls), sizeof(calls));
+		if (!calls)
+			continue;
+		swz_grow(&profile->times, &scan->times_capacity,
+			 profile->times_count, sizeof(*profile->times));
+		profile->times[profile->times_count++] =
+			(struct swz_profile_times){
+				.owner = chunk->owner,
+				.function = (uint32_t)function,
+				.bucket = (uint32_t)(block << SWZ_BLOCK_SHIFT) +
+					  (uint32_t)i,
+				.calls = calls};
+	}
+}
+
 /* Packed chunks are read when they are wanted. */
 static void read_samples(struct swz_scan *scan, const struct swz_chunk *chunk,
 			 size_t start, size_t size)
@@ -754,6 +790,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_LOOKS:
 		read_looks(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_HISTOGRAM:
+		read_histogram(scan, chunk, body, room);
 		break;
 	case SWZ_CHUNK_MARKS:
 		swz_scan_marks(scan, chunk, body, room);

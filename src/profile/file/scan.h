@@ -24,6 +24,7 @@ struct swz_scan {
 	size_t switch_capacity;
 	size_t mark_capacity;
 	size_t look_capacity;
+	size_t times_capacity;
 	size_t sample_chunk_capacity;
 	size_t value_chunk_capacity;
 	size_t signature_capacity;

@@ -372,8 +372,7 @@ static void note_slow(struct swz_function *f)
 			   : -1;
 
 	if (rule >= 0)
-		f->filter |= (uint8_t)(SWZ_FILTER_SLOW |
-				       rule << SWZ_FILTER_RULE_SHIFT);
+		f->filter |= (uint8_t)((rule + 1) << SWZ_FILTER_SLOW_SHIFT);
 }
 
 /* The marks of each function, from all symbols at its beginning. */
@@ -446,6 +445,8 @@ static void apply(struct swz_function *f, swz_name_marks marks, bool refuses)
 	if (swz_config.stop_at.pattern &&
 	    swz_symbol_match_decides(SWZ_STOP_AT, marks))
 		f->filter |= SWZ_FILTER_STOP;
+	if (swz_symbol_match_decides(SWZ_PERCENTILES, marks))
+		f->filter |= SWZ_FILTER_PERCENTILES;
 }
 
 enum swz_status swz_filter_by_name(struct swz_module *m, bool refuses)
@@ -605,7 +606,8 @@ static unsigned tell_names(void)
 		[SWZ_NOTRACE] = "-N",
 		[SWZ_CAPTURE] = "-A",
 		[SWZ_START_AT] = "--start-at",
-		[SWZ_STOP_AT] = "--stop-at"};
+		[SWZ_STOP_AT] = "--stop-at",
+		[SWZ_PERCENTILES] = "--percentiles"};
 	unsigned told = 0;
 
 	for (unsigned o = 0; o < SWZ_NAME_OPTIONS; o++) {

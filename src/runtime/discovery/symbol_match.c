@@ -291,6 +291,7 @@ static const char **const lists[SWZ_NAME_OPTIONS] = {
 	[SWZ_CAPTURE] = &swz_signature_patterns,
 	[SWZ_START_AT] = &swz_config.start_at.pattern,
 	[SWZ_STOP_AT] = &swz_config.stop_at.pattern,
+	[SWZ_PERCENTILES] = &swz_config.percentiles_patterns,
 };
 
 static struct swz_pattern_hits all_hits[SWZ_NAME_OPTIONS];
@@ -307,6 +308,7 @@ static char with_address[MOST_FORMS / 2][512];
 bool swz_symbol_match_is_wanted(void)
 {
 	return swz_config.hide || swz_config.filter || swz_config.notrace ||
+	       swz_config.percentiles_patterns ||
 	       swz_signature_patterns || swz_config_has_triggers();
 }
 

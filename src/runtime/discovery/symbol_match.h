@@ -17,6 +17,7 @@ enum swz_name_option {
 	SWZ_CAPTURE,  /* -A */
 	SWZ_START_AT, /* --start-at */
 	SWZ_STOP_AT,  /* --stop-at */
+	SWZ_PERCENTILES,
 	SWZ_NAME_OPTIONS
 };
 

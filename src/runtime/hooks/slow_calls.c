@@ -207,6 +207,8 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		if (from->type == SWZ_CHUNK_THREAD ||
 		    from->type == SWZ_CHUNK_NODES ||
 		    from->type == SWZ_CHUNK_COUNTS ||
+		    from->type == SWZ_CHUNK_HISTOGRAM ||
+		    from->type == SWZ_CHUNK_HISTOGRAM_INDEX ||
 		    from->type == SWZ_CHUNK_UNWOUND ||
 		    from->type == SWZ_CHUNK_EVENTS ||
 		    from->type == SWZ_CHUNK_PACKED ||

@@ -24,6 +24,7 @@
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
 #include "runtime/record/file_mapping.h"
+#include "runtime/record/histograms.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/switches.h"
 #include "runtime/record/thread.h"
@@ -58,10 +59,17 @@ static uint64_t open_bytes(void)
 }
 
 /* Bytes that a state has by function and by slot: the open counts, those of
- * recursive contexts, and settled slots. */
+ * recursive contexts, units of histograms, and settled slots. */
 static uint64_t cleared_bytes(void)
 {
-	return 2 * open_bytes() + SWZ_SETTLED_SLOTS * sizeof(uint64_t *);
+	return (swz_config.percentiles ? 3 : 2) * open_bytes() +
+	       SWZ_SETTLED_SLOTS * sizeof(uint64_t *);
+}
+
+/* Behind those of recursive contexts, if they are wanted. */
+static uint32_t *histograms_of(const struct swz_thread_cold *cold)
+{
+	return (uint32_t *)(void *)((char *)cold->recursive + open_bytes());
 }
 
 /* The slow stack, what is cleared, and the first list of blocks of a state,
@@ -92,6 +100,8 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 	memory += open_bytes();
 	cold->recursive = (uint32_t *)memory;
 	memory += open_bytes();
+	if (swz_config.percentiles)
+		memory += open_bytes();
 	cold->settled = (const uint64_t **)(void *)memory;
 	memory += SWZ_SETTLED_SLOTS * sizeof(*cold->settled);
 	cold->blocks = (uint32_t *)memory;
@@ -345,6 +355,9 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 		return SWZ_E_NOMEM;
 	if (swz_config.count && !swz_counts_begin(hot, cold->counts_least))
 		return SWZ_E_NOMEM;
+	hot->histograms = histograms_of(cold);
+	if (swz_config.percentiles && !swz_histograms_begin(hot))
+		return SWZ_E_NOMEM;
 	hot->key = (uint64_t)cold->root << 32;
 	hot->expected = &hot->links[cold->root].first;
 	swz_watched_calls_end_thread(hot);
@@ -371,6 +384,7 @@ void swz_thread_disarm(struct swz_thread *hot)
 	hot->record = (struct swz_thread_record *)(void *)((char *)swz_file +
 							   SWZ_HEADER_BYTES);
 	hot->open = cold->open;
+	hot->histograms = histograms_of(cold);
 	hot->top = &swz_bottom;
 	hot->event = SWZ_NO_EVENTS;
 	hot->cold = cold;

@@ -610,6 +610,8 @@ static void filter(struct swz_target *t)
 		t->filter |= SWZ_FILTER_ONLY;
 	if (swz_symbol_match_decides(SWZ_NOTRACE, t->name_marks))
 		t->filter |= SWZ_FILTER_NOTRACE;
+	if (swz_symbol_match_decides(SWZ_PERCENTILES, t->name_marks))
+		t->filter |= SWZ_FILTER_PERCENTILES;
 }
 
 static void match(struct swz_target *t, const char *name, uint64_t address,

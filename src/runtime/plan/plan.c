@@ -526,11 +526,17 @@ static enum swz_status plan_module(struct swz_module *m,
 	return SWZ_OK;
 }
 
+static bool filters_are_wanted(void)
+{
+	return swz_ids_filtered || swz_config_has_triggers() ||
+	       swz_config.percentiles_patterns;
+}
+
 static void collect_filter(const struct swz_module *m)
 {
 	uint32_t id = m->first_id;
 
-	if (!m->in_scope || !(swz_ids_filtered || swz_config_has_triggers()))
+	if (!m->in_scope || !filters_are_wanted())
 		return;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (!m->functions[i].is_piece)
@@ -646,9 +652,7 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 			"information)",
 			NULL, NULL);
 	swz_ids_end_start();
-	return swz_ids_filtered || swz_config_has_triggers()
-		       ? collect_filters(modules)
-		       : SWZ_OK;
+	return filters_are_wanted() ? collect_filters(modules) : SWZ_OK;
 }
 
 enum swz_status swz_plan_late(struct swz_module *m)

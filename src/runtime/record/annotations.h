@@ -21,8 +21,9 @@ enum swz_filter_flags {
 	SWZ_FILTER_NOTRACE = 2, /* matches -N */
 	SWZ_FILTER_START = 4,   /* --start-at */
 	SWZ_FILTER_STOP = 8,    /* --stop-at */
-	SWZ_FILTER_SLOW = 16,   /* --slow: of the rule of that number */
-	SWZ_FILTER_RULE_SHIFT = 5
+	SWZ_FILTER_PERCENTILES = 16, /* matches --percentiles */
+	SWZ_FILTER_SLOW = 7 << 5,    /* --slow: 1 + the number of the rule, */
+	SWZ_FILTER_SLOW_SHIFT = 5    /* from here on */
 };
 
 /* Takes consecutive ids; 0: there are not as many left. */

@@ -11,6 +11,7 @@
 #include "base/syscall.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/edge_table.h"
+#include "runtime/record/histograms.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/swap.h"
@@ -375,6 +376,8 @@ static void fill(struct swz_thread *thread, struct swz_node *node, uint64_t key,
 	} else if (swz_ids_filtered && !swz_is_span(function)) {
 		node->open |= filter_flags(function, depth_of(key) + 1);
 	}
+	if (swz_histogram_is_wanted(function))
+		node->min_ticks = UINT64_MAX;
 	swz_node_publish(node, function);
 }
 
@@ -791,6 +794,8 @@ void swz_activation_leave(struct swz_thread *thread, struct swz_node *node,
 		node->outer_ticks += (int64_t)now;
 	if (duration > node->max_ticks)
 		node->max_ticks = duration;
-	if (duration <= node->min_ticks - 1)
+	if (node->min_ticks & SWZ_MIN_IN_HISTOGRAM)
+		swz_histogram_add(thread, node, duration);
+	else if (duration <= node->min_ticks - 1)
 		node->min_ticks = duration;
 }

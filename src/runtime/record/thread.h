@@ -65,7 +65,11 @@ struct swz_thread {
 					 runtime/record/events.h */
 	uint64_t min_ticks; /* events of shorter calls are taken back */
 	uint64_t seen; /* a start: when frames were told a time (sampling.h) */
-	uint64_t spare[3];
+	/* by function id: the unit of its chunk HISTOGRAM_INDEX, 0: none yet
+	 * (record/histograms.h) */
+	uint32_t *histograms;
+	uint64_t no_histogram; /* unit: of calls for which there is no room */
+	uint64_t spare;
 };
 
 #define SWZ_MOST_ROOT_SPANS 8u

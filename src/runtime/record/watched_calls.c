@@ -175,7 +175,7 @@ bool swz_watched_calls_enter(struct swz_thread *thread, uint8_t flags,
 			     const uint64_t *slot)
 {
 	struct swz_watched_call *call = &thread->cold->watched;
-	uint8_t rule = flags >> SWZ_FILTER_RULE_SHIFT;
+	uint8_t rule = (uint8_t)((flags >> SWZ_FILTER_SLOW_SHIFT) - 1);
 	bool watched = false, missed = false;
 
 	if (!swz_kept_calls_has(rule))

@@ -300,7 +300,7 @@ static bool slow_rule(char *line, struct swz_slow_rule *rule)
 static const char *read_slow(struct swz_config *c)
 {
 	static const char wrong[] =
-		"SWIZZLE_SLOW: not FUNCTION:TIME or FUNCTION:p99, up to eight";
+		"SWIZZLE_SLOW: not FUNCTION:TIME or FUNCTION:p99, up to seven";
 	static char patterns[2048];
 	const char *given = text("SWIZZLE_SLOW");
 	char line[512], *to = patterns;
@@ -503,6 +503,13 @@ static const char *read_patterns(struct swz_config *c)
 		return "SWIZZLE_MODULE" BAD_PATTERN;
 	if (!patterns("SWIZZLE_LOCATION", &c->location))
 		return "SWIZZLE_LOCATION" BAD_PATTERN;
+	if (!patterns("SWIZZLE_PERCENTILES", &c->percentiles_patterns))
+		return "SWIZZLE_PERCENTILES" BAD_PATTERN;
+	c->percentiles = c->percentiles_patterns != NULL;
+	c->percentiles_of_all = c->percentiles &&
+				strcmp(c->percentiles_patterns, "*") == 0;
+	if (c->percentiles_of_all)
+		c->percentiles_patterns = NULL;
 	return NULL;
 }
 
@@ -626,6 +633,10 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	    strcmp(timing, "sampled") != 0)
 		return "SWIZZLE_TIMING: neither 'exact' nor 'sampled'";
 	c->sampled = timing && *timing == 's';
+	if (c->percentiles && (c->count || c->sampled))
+		return "SWIZZLE_PERCENTILES: each call's time is not known "
+		       "with SWIZZLE_MODE=count or cover, nor with "
+		       "SWIZZLE_TIMING=sampled";
 	problem = c->trace ? read_trace(c) : NULL;
 	if (!c->trace && text("SWIZZLE_SLOW"))
 		return "SWIZZLE_SLOW: for SWIZZLE_MODE=trace";

@@ -32,7 +32,7 @@ struct swz_trigger {
 };
 
 /* --slow: calls that take longer than this are kept. */
-#define SWZ_MOST_SLOW_RULES 8u
+#define SWZ_MOST_SLOW_RULES 7u
 #define SWZ_MOST_KEEP 1000u
 struct swz_slow_rule {
 	uint64_t least_ns; /* 0: found while it runs, as */
@@ -56,6 +56,9 @@ struct swz_config {
 	const char *hide;
 	const char *module;
 	const char *location;
+	bool percentiles; /* histograms of call times are kept */
+	bool percentiles_of_all;
+	const char *percentiles_patterns; /* NULL: none, or of all */
 	const char *arguments;  /* -A, one a line; NULL: none */
 	const char *signatures; /* --args: base/signature_exchange.h; NULL */
 	uint32_t string_bytes;  /* that are recorded of a text at most */

@@ -205,6 +205,28 @@ static struct swz_field get_other(const void *table, const void *row, int of)
 	}
 }
 
+static struct swz_field get_percentile(const void *table, const void *row,
+				       int which)
+{
+	const struct swz_report_function *costs = costs_of(row);
+	int64_t ns = swz_percentile_ns(&costs->times,
+				       (enum swz_percentile)which,
+				       costs->min_ns, costs->max_ns);
+
+	(void)table;
+	return swz_field_number(ns >= 0, ns);
+}
+
+static struct swz_field get_timed(const void *table, const void *row,
+				  int argument)
+{
+	const struct swz_report_function *costs = costs_of(row);
+
+	(void)table;
+	(void)argument;
+	return swz_field_count(costs->times.count, costs->times.calls);
+}
+
 enum { OF_FUNCTION, OF_MODULE, OF_FILE, OF_LINE, OF_TID, OF_THREAD };
 
 static struct swz_field get_name(const void *table, const void *row, int of)
@@ -245,6 +267,15 @@ const struct swz_column *swz_function_column(enum swz_function_column column)
 				      OF_ERROR},
 		[SWZ_COLUMN_MIN] = {"min_ns", "min", 15, get_other, OF_MIN},
 		[SWZ_COLUMN_MAX] = {"max_ns", "max", 15, get_other, OF_MAX},
+		[SWZ_COLUMN_P50] = {"p50_ns", "p50", 15, get_percentile,
+				    SWZ_P50},
+		[SWZ_COLUMN_P90] = {"p90_ns", "p90", 15, get_percentile,
+				    SWZ_P90},
+		[SWZ_COLUMN_P99] = {"p99_ns", "p99", 15, get_percentile,
+				    SWZ_P99},
+		[SWZ_COLUMN_P999] = {"p999_ns", "p99.9", 15, get_percentile,
+				     SWZ_P999},
+		[SWZ_COLUMN_TIMED] = {"timed_calls", NULL, 12, get_timed, 0},
 		[SWZ_COLUMN_UNWOUND] = {"unwound", NULL, 12, get_other,
 					OF_UNWOUND},
 		[SWZ_COLUMN_BOUND] = {"bound_ns", NULL, 15, get_other,

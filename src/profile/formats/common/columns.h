@@ -101,6 +101,11 @@ enum swz_function_column {
 	SWZ_COLUMN_ERROR, /* of self */
 	SWZ_COLUMN_MIN,
 	SWZ_COLUMN_MAX,
+	SWZ_COLUMN_P50, /* the others follow as in enum swz_percentile */
+	SWZ_COLUMN_P90,
+	SWZ_COLUMN_P99,
+	SWZ_COLUMN_P999,
+	SWZ_COLUMN_TIMED, /* calls that the percentiles are of */
 	SWZ_COLUMN_UNWOUND,
 	SWZ_COLUMN_BOUND, /* of a self time of 0, in joined runs */
 	SWZ_COLUMN_FUNCTION,

@@ -680,7 +680,11 @@ static struct swz_columns text_columns(const struct swz_function_table *table,
 	}
 	if (report->sampled)
 		add(&columns, SWZ_COLUMN_ERROR);
-	if (options->sort == SWZ_SORT_MIN || options->sort == SWZ_SORT_MAX) {
+	if (report->has_times)
+		for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
+			add(&columns, SWZ_COLUMN_P50 + p);
+	if (report->has_times || options->sort == SWZ_SORT_MIN ||
+	    options->sort == SWZ_SORT_MAX) {
 		add(&columns, SWZ_COLUMN_MIN);
 		add(&columns, SWZ_COLUMN_MAX);
 	}
@@ -787,6 +791,11 @@ static struct swz_columns csv_columns(const struct swz_function_table *table)
 		add(&columns, SWZ_COLUMN_BOUND);
 	if (swz_report_is_estimated(table->section->report))
 		add(&columns, SWZ_COLUMN_ERROR);
+	if (table->section->report->has_times) {
+		for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
+			add(&columns, SWZ_COLUMN_P50 + p);
+		add(&columns, SWZ_COLUMN_TIMED);
+	}
 	return columns;
 }
 
