@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time_bucket.h"
 #include "base/printable.h"
 #include "util/memory.h"
 #include "profile/costs/call_tree.h"
@@ -650,6 +651,7 @@ static void merge_add_ranks(struct swz_merge_names *names,
 struct extremes {
 	int64_t min_ticks, max_ticks; /* of calls that have ended; 0: none */
 	bool taken;                   /* what is shown of calls that have not */
+	bool times_taken;
 	/* inclusive, of all its nodes, and of those whose part is taken */
 	int64_t ticks, ticks_done;
 };
@@ -897,6 +899,52 @@ static void add_costs(const struct adding *adding, uint32_t index,
 	add_extremes(adding, node, to);
 }
 
+static void add_time(struct swz_merge_thread *thread, uint32_t function,
+		     int64_t ns, uint64_t calls)
+{
+	uint32_t bucket = swz_time_bucket((uint64_t)ns);
+	uint32_t *found = swz_map_at(&thread->times_index, function, bucket);
+
+	if (*found == SWZ_MAP_NONE) {
+		*found = (uint32_t)thread->times_count;
+		swz_grow(&thread->times, &thread->times_capacity,
+			 thread->times_count, sizeof(*thread->times));
+		thread->times[thread->times_count++] = (struct swz_merge_times){
+			.function = function, .bucket = bucket};
+	}
+	thread->times[*found].calls = swz_add_count(thread->times[*found].calls,
+						    calls);
+}
+
+/* Each function's, as they are shown. */
+static void add_times(struct adding *adding)
+{
+	const struct swz_tree *tree = adding->tree;
+	size_t i, j;
+
+	for (i = 0; i < tree->times_count; i++) {
+		uint32_t function = tree->times[i].function, shown;
+		const struct swz_call_times *times;
+
+		if (function == NONE)
+			continue;
+		shown = swz_binding_function(
+			adding->binding, function,
+			adding->names.profile->functions[function].id);
+		if (shown >= adding->report->function_capacity ||
+		    adding->extremes[shown].times_taken)
+			continue;
+		adding->extremes[shown].times_taken = true;
+		times = &adding->report->functions[shown].times;
+		function = swz_merge_function(&adding->names, function);
+		for (j = 0; j < times->count; j++)
+			add_time(adding->thread, function, times->items[j].ns,
+				 times->items[j].calls);
+	}
+	if (adding->report->lost_times)
+		add_time(adding->thread, NONE, 0, adding->report->lost_times);
+}
+
 /* Contexts first, parents before children: nodes refer to them. (What finds a
  * place may move the thread's nodes.) */
 static void add_tree(struct adding *adding)
@@ -921,6 +969,7 @@ static void add_tree(struct adding *adding)
 		place = place_of(adding, i);
 		add_costs(adding, i, &thread->nodes[place]);
 	}
+	add_times(adding);
 	free(adding->extremes);
 	free(adding->places);
 }
@@ -1079,6 +1128,8 @@ void swz_merge_free(struct swz_merge *merge)
 	for (i = 0; i < merge->thread_count; i++) {
 		free(merge->threads[i].nodes);
 		swz_map_free(&merge->threads[i].index);
+		free(merge->threads[i].times);
+		swz_map_free(&merge->threads[i].times_index);
 	}
 	free(merge->threads);
 	free(merge->arguments);

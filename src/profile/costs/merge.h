@@ -52,6 +52,13 @@ struct swz_merge_node {
 	int64_t outer_ns, min_ns, max_ns, waiting_ns;
 };
 
+/* How many calls took so long. */
+struct swz_merge_times {
+	uint32_t function; /* UINT32_MAX: of any, there was no room */
+	uint32_t bucket;   /* base/time_bucket.h; of ns */
+	uint64_t calls;
+};
+
 struct swz_merge_thread {
 	const char *name;
 	bool has_rank;
@@ -59,7 +66,10 @@ struct swz_merge_thread {
 	size_t count, capacity;
 	struct swz_map index; /* of nodes */
 	uint32_t last;        /* node that was found */
-	int64_t raw_ns;       /* with the cost of the hooks */
+	struct swz_merge_times *times;
+	size_t times_count, times_capacity;
+	struct swz_map times_index; /* by function and bucket */
+	int64_t raw_ns;             /* with the cost of the hooks */
 	int64_t processor_ns;
 	bool processor_known;
 };

@@ -425,6 +425,32 @@ static void put_folded(FILE *stream, const struct swz_report *report)
 			split, split == 1 ? "" : "s");
 }
 
+static void put_times_note(FILE *stream, const struct swz_report *report)
+{
+	uint64_t calls = 0, timed = 0;
+	size_t i;
+
+	if (!report->has_times)
+		return;
+	for (i = 0; i < report->function_capacity; i++)
+		if (report->functions[i].times.count) {
+			calls = swz_add_count(calls,
+					      report->functions[i].calls);
+			timed = swz_add_count(timed,
+					      report->functions[i].times.calls);
+		}
+	fprintf(stream,
+		"# percentiles: of %" PRIu64 " of %" PRIu64
+		" calls of their functions, those that have ended\n",
+		timed, calls);
+	if (report->lost_times)
+		fprintf(stream,
+			"# percentiles: %" PRIu64
+			" calls are missing, there was no room "
+			"(--max-memory)\n",
+			report->lost_times);
+}
+
 static void put_not_shown(FILE *stream, const struct swz_report *report)
 {
 	if (report->not_shown)
@@ -522,6 +548,7 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 		      stream);
 	put_bounded(stream, report);
 	put_not_shown(stream, report);
+	put_times_note(stream, report);
 	put_folded(stream, report);
 	swz_put_loss_lines(stream, section, "# ");
 }

@@ -250,6 +250,42 @@ static void put_if_known(struct swz_json *json, const char *name, int64_t ns)
 		swz_json_null(json, name);
 }
 
+/* Members only if percentiles were asked for. "times": pairs of a time and how
+ * many calls took it. */
+static void put_percentiles(struct swz_json *json,
+			    const struct swz_report *report,
+			    const struct swz_report_function *costs)
+{
+	const struct swz_call_times *times = &costs->times;
+	size_t i;
+	int p;
+
+	if (!report->has_times)
+		return;
+	for (p = 0; p < SWZ_PERCENTILES_SHOWN; p++) {
+		int64_t ns = swz_percentile_ns(times, (enum swz_percentile)p,
+					       costs->min_ns, costs->max_ns);
+
+		swz_json_known(json,
+			       swz_percentile_name((enum swz_percentile)p),
+			       ns >= 0, ns);
+	}
+	if (!times->count) {
+		swz_json_null(json, "timed_calls");
+		swz_json_null(json, "times");
+		return;
+	}
+	swz_json_integer(json, "timed_calls", times->calls);
+	swz_json_open(json, "times", "[");
+	for (i = 0; i < times->count; i++) {
+		swz_json_open(json, NULL, "[");
+		swz_json_number(json, NULL, times->items[i].ns);
+		swz_json_integer(json, NULL, times->items[i].calls);
+		swz_json_close(json, "]");
+	}
+	swz_json_close(json, "]");
+}
+
 static void put_function(struct swz_json *json,
 			 const struct swz_section *section, uint32_t index)
 {
@@ -280,6 +316,7 @@ static void put_function(struct swz_json *json,
 	}
 	put_if_known(json, "min_ns", costs.min_ns);
 	put_if_known(json, "max_ns", costs.max_ns);
+	put_percentiles(json, report, &costs);
 	if (swz_report_sees_ends(report))
 		swz_json_integer(json, "unwound", costs.unwound);
 	else

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time_bucket.h"
 #include "util/memory.h"
 #include "profile/costs/merge.h"
 
@@ -500,6 +501,48 @@ static void put_nodes(struct swz_merged_file *w, uint32_t index, uint32_t root)
 		put_waiting(w, thread, index, root);
 }
 
+static int compare_times(const void *left, const void *right)
+{
+	const struct swz_merge_times *a = left, *b = right;
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return a->bucket < b->bucket ? -1 : a->bucket > b->bucket;
+}
+
+/* A chunk for each octave of a function. */
+static void put_times(struct swz_merged_file *w, uint32_t index)
+{
+	const struct swz_merge_thread *thread = &w->merge->threads[index];
+	size_t count = thread->times_count, i = 0;
+
+	if (count > 1) /* (the order says nothing) */
+		qsort(thread->times, count, sizeof(*thread->times),
+		      compare_times);
+	while (i < count) {
+		const struct swz_merge_times *first = &thread->times[i];
+		uint64_t counters[SWZ_BLOCK_BUCKETS] = {0};
+		uint32_t block = first->bucket >> SWZ_BLOCK_SHIFT;
+		uint32_t id = first->function < w->merge->function_count
+				      ? w->ids[first->function]
+				      : 0;
+
+		for (; i < count &&
+		       thread->times[i].function == first->function &&
+		       thread->times[i].bucket >> SWZ_BLOCK_SHIFT == block;
+		     i++)
+			counters[thread->times[i].bucket &
+				 (SWZ_BLOCK_BUCKETS - 1)] =
+				thread->times[i].calls;
+		merged_put_bytes(w,
+				 (struct swz_chunk){.type = SWZ_CHUNK_HISTOGRAM,
+						    .count = SWZ_BLOCK_BUCKETS,
+						    .owner = index,
+						    .reserved = {id, block}},
+				 counters, sizeof(counters));
+	}
+}
+
 static void put_thread(struct swz_merged_file *w, uint32_t index)
 {
 	const struct swz_merge_thread *thread = &w->merge->threads[index];
@@ -522,6 +565,7 @@ static void put_thread(struct swz_merged_file *w, uint32_t index)
 	bytes_add(&body, &record, sizeof(record));
 	merged_put(w, SWZ_CHUNK_THREAD, 1, index, 0, &body);
 	free(body.bytes);
+	put_times(w, index);
 }
 
 static void put_all(struct swz_merged_file *w)

@@ -34,7 +34,15 @@
 	"known\n" \
 	"  unwound INTEGER,             -- calls that an exception ended\n" \
 	"  self_waiting_ns INTEGER,     -- beside self_ns; NULL: not known\n" \
-	"  incl_waiting_ns INTEGER      -- beside incl_ns; NULL: not known\n"
+	"  incl_waiting_ns INTEGER,     -- beside incl_ns; NULL: not known\n" \
+	"  p50_ns INTEGER,              -- of the calls of timed_calls, " \
+	"half\n" \
+	"                               -- take no longer; NULL: not known\n" \
+	"                               -- (swizzle-run --percentiles)\n" \
+	"  p90_ns INTEGER,\n" \
+	"  p99_ns INTEGER,\n" \
+	"  p999_ns INTEGER,\n" \
+	"  timed_calls INTEGER          -- those that have ended\n"
 
 #define EDGE_COSTS \
 	"  calls INTEGER,               -- NULL: not known, or see samples\n" \
@@ -103,6 +111,14 @@ static const char sqlite_tables[] =
 	"  thread INTEGER NOT NULL REFERENCES threads,\n"
 	"  function INTEGER NOT NULL REFERENCES functions,\n" FUNCTION_COSTS
 	", PRIMARY KEY (thread, function)\n"
+	") WITHOUT ROWID;\n"
+
+	"CREATE TABLE call_times (      -- how many calls took so long\n"
+	"  thread INTEGER NOT NULL REFERENCES threads,\n"
+	"  function INTEGER NOT NULL REFERENCES functions,\n"
+	"  ns INTEGER NOT NULL,         -- within 0.8 %, or half a ns\n"
+	"  calls INTEGER NOT NULL,\n"
+	"  PRIMARY KEY (thread, function, ns)\n"
 	") WITHOUT ROWID;\n"
 
 	"CREATE TABLE places (          -- in the source, where calls are "
@@ -702,7 +718,7 @@ static void sqlite_put_marks(struct swz_statement *marks,
 struct base {
 	struct swz_database *database;
 	struct swz_statement *thread_function, *edge, *thread_edge, *context,
-		*wait, *mark, *context_value;
+		*wait, *mark, *context_value, *call_time;
 	struct swz_sqlite_events *events;
 	const struct swz_catalog *catalog;
 	struct swz_report totals; /* of all threads; without edges */
@@ -761,6 +777,7 @@ static void put_function_costs(struct swz_statement *row,
 			       const struct swz_report *report, uint32_t index)
 {
 	struct swz_report_function costs = swz_report_function(report, index);
+	int p;
 
 	put_counts(row, report, swz_is_counted(report, index), costs.calls);
 	put_time(row, report, costs.self_ns);
@@ -770,9 +787,32 @@ static void put_function_costs(struct swz_statement *row,
 	put_if(row, swz_report_sees_ends(report), swz_signed(costs.unwound));
 	put_waiting(row, report, costs.self_waiting_ns);
 	put_waiting(row, report, costs.inclusive_waiting_ns);
+	for (p = 0; p < SWZ_PERCENTILES_SHOWN; p++) {
+		int64_t ns = swz_percentile_ns(&costs.times,
+					       (enum swz_percentile)p,
+					       costs.min_ns, costs.max_ns);
+
+		put_if(row, ns >= 0, ns);
+	}
+	put_if(row, costs.times.count, swz_signed(costs.times.calls));
 }
 
 /* ---- a thread ---- */
+
+static void put_call_times(struct base *base, uint32_t function,
+			   const struct swz_call_times *times)
+{
+	struct swz_statement *row = base->call_time;
+	size_t i;
+
+	for (i = 0; i < times->count; i++) {
+		swz_statement_integer(row, base->threads);
+		swz_statement_integer(row, function);
+		swz_statement_integer(row, times->items[i].ns);
+		swz_statement_count(row, times->items[i].calls);
+		swz_statement_run(row);
+	}
+}
 
 static void put_thread_functions(struct base *base,
 				 const struct swz_report *report)
@@ -787,6 +827,7 @@ static void put_thread_functions(struct base *base,
 		swz_statement_integer(row, i);
 		put_function_costs(row, report, i);
 		swz_statement_run(row);
+		put_call_times(base, i, &report->functions[i].times);
 	}
 }
 
@@ -1061,7 +1102,7 @@ static void put_functions(struct base *base)
 	struct swz_statement *row = swz_statement_prepare(
 		base->database, "INSERT INTO functions VALUES "
 				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-				"?)");
+				"?, ?, ?, ?, ?, ?)");
 	uint32_t i;
 
 	for (i = 0; i < catalog->function_count; i++) {
@@ -1218,7 +1259,7 @@ void swz_sqlite_begin(struct swz_writer *writer)
 	swz_database_run(database, sqlite_tables);
 	base->thread_function = swz_statement_prepare(
 		database, "INSERT INTO thread_functions VALUES "
-			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	base->edge = swz_statement_prepare(
 		database, "INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
 	base->thread_edge = swz_statement_prepare(
@@ -1236,6 +1277,8 @@ void swz_sqlite_begin(struct swz_writer *writer)
 	base->context_value = swz_statement_prepare(
 		database, "INSERT INTO context_values VALUES "
 			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	base->call_time = swz_statement_prepare(
+		database, "INSERT INTO call_times VALUES (?, ?, ?, ?)");
 	base->events = sqlite_events_begin(database);
 }
 
@@ -1270,6 +1313,7 @@ void swz_sqlite_end(struct swz_writer *writer)
 	swz_statement_free(base->wait);
 	swz_statement_free(base->mark);
 	swz_statement_free(base->context_value);
+	swz_statement_free(base->call_time);
 	sqlite_events_free(base->events);
 	writer->failure = swz_database_end(base->database);
 	swz_report_free(&base->totals);

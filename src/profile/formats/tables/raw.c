@@ -17,6 +17,7 @@
 
 #include "swizzle/format.h"
 #include "swizzle/values.h"
+#include "base/time_bucket.h"
 #include "base/number_bytes.h"
 #include "base/printable.h"
 #include "base/status.h"
@@ -490,6 +491,36 @@ static void put_records(struct swz_raw_dump *dump, uint64_t at, uint64_t bytes,
 		fprintf(dump->stream, "  %" PRIu64 " unused\n", unused);
 }
 
+static void put_histogram(struct swz_raw_dump *dump,
+			  const struct swz_chunk *chunk, uint64_t at,
+			  uint64_t bytes)
+{
+	uint64_t counters[SWZ_BLOCK_BUCKETS];
+	uint64_t block = chunk->reserved[SWZ_HISTOGRAM_BLOCK];
+	uint32_t i;
+
+	fprintf(dump->stream, "  function %" PRIu64 ", block %" PRIu64 "\n",
+		chunk->reserved[SWZ_HISTOGRAM_FUNCTION], block);
+	if (block >= SWZ_TIME_BLOCKS || chunk->count != SWZ_BLOCK_BUCKETS ||
+	    bytes < sizeof(counters)) {
+		raw_problem(dump, "no such block of a histogram");
+		return;
+	}
+	if (raw_get(dump, at, counters, sizeof(counters)) < sizeof(counters)) {
+		raw_problem(dump, "the file ends here");
+		return;
+	}
+	for (i = 0; i < SWZ_BLOCK_BUCKETS; i++)
+		if (counters[i])
+			fprintf(dump->stream,
+				"  from %" PRIu64 " ticks on: %" PRIu64
+				" calls\n",
+				swz_bucket_start(
+					(uint32_t)(block << SWZ_BLOCK_SHIFT) +
+					i),
+				counters[i]);
+}
+
 /* A table of counts; the functions lie behind all slots. */
 static void put_counts(struct swz_raw_dump *dump, uint64_t at, uint64_t bytes,
 		       uint32_t count)
@@ -753,6 +784,9 @@ static void raw_put_body(struct swz_raw_dump *dump,
 	case SWZ_CHUNK_COUNTS:
 		put_counts(dump, at, size, chunk->count);
 		break;
+	case SWZ_CHUNK_HISTOGRAM:
+		put_histogram(dump, chunk, at, size);
+		break;
 	case SWZ_CHUNK_SAMPLES:
 		put_samples(dump, chunk, at, size);
 		break;
@@ -849,6 +883,10 @@ static const char *type_name(uint32_t type)
 		return "SWITCHES";
 	case SWZ_CHUNK_LOOKS:
 		return "LOOKS";
+	case SWZ_CHUNK_HISTOGRAM:
+		return "HISTOGRAM";
+	case SWZ_CHUNK_HISTOGRAM_INDEX:
+		return "HISTOGRAM_INDEX";
 	case SWZ_CHUNK_SAMPLES:
 		return "SAMPLES";
 	case SWZ_CHUNK_MARKS:

@@ -383,6 +383,8 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 				   "known"
 				 : "not looked at: what waited in them is not "
 				   "known");
+	put_loss(stream, report->lost_times, "call is", "calls are",
+		 "missing in percentiles: there was no room (--max-memory)");
 	put_loss(stream, report->missing_switches, "context switch is",
 		 "context switches are", "missing: more was waiting");
 	put_loss(stream, losses.without_switches, "thread has", "threads have",

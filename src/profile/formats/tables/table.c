@@ -258,11 +258,16 @@ static struct diff_row *select_diff_rows(
 
 enum { MOST_MARKS = 20 };
 
+/* Columns of a terminal that has room for percentiles. In a narrower one they
+ * are shown if the longest or shortest calls are asked for. */
+enum { WIDE_ENOUGH = 120 };
+
 struct table {
 	struct swz_cells cells;
 	bool estimated;
 	bool waiting;
 	bool extremes;
+	bool percentiles;
 	const char *counted;
 	const struct swz_report *report;
 };
@@ -281,10 +286,15 @@ static void put_titles(struct table *table)
 	swz_put_time_title(cells, "incl");
 	if (table->waiting)
 		swz_put_time_title(cells, "waiting");
-	if (table->extremes) {
+	if (table->percentiles)
+		for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
+			swz_put_time_title(
+				cells,
+				swz_percentile_title((enum swz_percentile)p));
+	if (table->extremes)
 		swz_put_time_title(cells, "min");
+	if (table->extremes || table->percentiles)
 		swz_put_time_title(cells, "max");
-	}
 	swz_put_count_title(cells, table->counted);
 }
 
@@ -302,6 +312,26 @@ static void put_error(struct swz_cells *cells,
 			     (error_ns + unit / 2) / unit * unit);
 	else
 		swz_put_time_below(cells, SWZ_COLOUR_DIM, 0, SWZ_TIME_UNKNOWN);
+}
+
+static void put_time_or_none(struct swz_cells *cells, int64_t ns, bool known)
+{
+	if (known)
+		swz_put_time(cells, SWZ_COLOUR_NONE, ns);
+	else
+		swz_put_time_below(cells, SWZ_COLOUR_DIM, 0, SWZ_TIME_UNKNOWN);
+}
+
+static void put_percentiles(struct swz_cells *cells,
+			    const struct swz_report_function *costs)
+{
+	for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++) {
+		int64_t ns = swz_percentile_ns(&costs->times,
+					       (enum swz_percentile)p,
+					       costs->min_ns, costs->max_ns);
+
+		put_time_or_none(cells, ns, ns >= 0);
+	}
 }
 
 static void put_row(struct table *table, const struct swz_row *row)
@@ -330,10 +360,12 @@ static void put_row(struct table *table, const struct swz_row *row)
 	if (table->waiting)
 		swz_put_time(cells, SWZ_COLOUR_DIM,
 			     costs->inclusive_waiting_ns);
-	if (table->extremes) {
-		swz_put_time(cells, SWZ_COLOUR_NONE, costs->min_ns);
-		swz_put_time(cells, SWZ_COLOUR_NONE, costs->max_ns);
-	}
+	if (table->percentiles)
+		put_percentiles(cells, costs);
+	if (table->extremes)
+		put_time_or_none(cells, costs->min_ns, costs->min_ns > 0);
+	if (table->extremes || table->percentiles)
+		put_time_or_none(cells, costs->max_ns, costs->max_ns > 0);
 	swz_put_count_or_none(cells, costs->calls, !costs->uncounted);
 	swz_put_names(cells, 0, row->function->name, row->module, "");
 }
@@ -497,6 +529,10 @@ static void write_table(FILE *stream, const struct swz_section *section,
 			    options->sort == SWZ_SORT_MAX,
 	};
 	size_t count, shown;
+
+	table.percentiles = section->report->has_times &&
+			    (table.extremes || !style->width ||
+			     style->width >= WIDE_ENOUGH);
 	struct swz_row *rows;
 
 	all.rows = 0;
@@ -510,6 +546,10 @@ static void write_table(FILE *stream, const struct swz_section *section,
 			section->report->knows_switches
 				? "which the thread did not run"
 				: "calls that wait");
+	if (section->report->has_times && !table.percentiles)
+		fputs("Percentiles: shown with -s max, or in a wider "
+		      "terminal.\n",
+		      stream);
 	put_unwound(stream, style, rows, shown);
 	swz_put_marks(stream, section, "", MOST_MARKS);
 	put_hint(stream, section, options, rows, shown);

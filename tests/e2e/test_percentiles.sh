@@ -1,0 +1,193 @@
+# shellcheck shell=bash
+# --percentiles: each call that ends is in its function's histogram, once.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3 perl
+need_targets fib steady threads longjmp exceptions tailcalls processes
+
+# "function calls calls-with-times" of functions, from csv
+timed() { # PROFILE FUNCTION...
+	local profile=$1
+	shift
+	"$DUMP" -q -f csv "$profile" >csv
+	python3 - "$@" <<-'END'
+		import csv, sys
+		rows = {r["function"].split("(")[0]: r for r in csv.DictReader(open("csv"))}
+		for name in sys.argv[1:]:
+		    print(name, rows[name]["calls"], rows[name].get("timed_calls", "none"))
+	END
+}
+
+assert_timed() { # PROFILE FUNCTION...: all calls are
+	timed "$@" >timed
+	awk '$2 != $3 || !$2' timed >wrong
+	assert_empty wrong
+	assert_eq $(($# - 1)) "$(wc -l <timed)" functions
+}
+
+# Of at least LEAST functions whose names begin so all calls are.
+assert_all_timed() { # PROFILE PREFIX LEAST
+	"$DUMP" -q -f csv "$1" | python3 -c '
+import csv, sys
+rows = [r for r in csv.DictReader(sys.stdin) if r["function"].startswith(sys.argv[1])]
+assert len(rows) >= int(sys.argv[2]), len(rows)
+for r in rows:
+    assert r["calls"] == r["timed_calls"], r' "$2" "$3" || fail "calls of $2* without times"
+}
+
+it 'has the percentiles of the full trace of the same run'
+for options in '' '--imports'; do
+	rm -f profile base
+	# shellcheck disable=SC2086
+	capture "$RUN" -q -m trace $options --percentiles -o profile "$TARGETS/threads" short 20
+	assert_status 0
+	capture "$DUMP" -q -f sqlite --no-compensate -o base profile
+	assert_status 0
+	names=$("$DUMP" -q -f csv profile >csv && python3 -c '
+import csv
+for r in csv.DictReader(open("csv")):
+    if r["timed_calls"]:
+        print(r["function"])')
+	assert_ne '' "$names" functions
+	# shellcheck disable=SC2086
+	capture python3 "$TOP/tests/e2e/read_percentiles.py" base $names
+	assert_status 0
+	awk '$2 != $3' out >wrong
+	assert_empty wrong
+done
+
+it 'keeps none of functions that do not match, and has no columns without the option'
+capture "$RUN" -q -o matched --percentiles='[fm]*' --percentiles='!m*' "$TARGETS/fib"
+assert_status 0
+assert_timed matched fib
+assert_eq 'main 1' "$(timed matched main | xargs)" 'no times of main'
+capture "$RUN" -q -o plain "$TARGETS/fib"
+"$DUMP" -q -f csv plain >csv
+assert_not_contains csv p50_ns
+"$DUMP" -q -f raw plain >raw
+assert_not_contains raw HISTOGRAM
+
+it 'counts calls that jumps, longjmp and exceptions end'
+capture "$RUN" -q -o tails --percentiles "$TARGETS/tailcalls" chain 1000
+assert_all_timed tails chain_ 100
+capture "$RUN" -q -o jumps --percentiles "$TARGETS/longjmp" frames
+assert_timed jumps jump_from dive leaf
+capture "$RUN" -q -o throws --percentiles "$TARGETS/exceptions" deep
+assert_status 0
+"$DUMP" -q -f csv throws | python3 -c '
+import csv, sys
+rows = [r for r in csv.DictReader(sys.stdin) if r["unwound"] not in ("", "0")]
+assert rows, "no function was unwound"
+for r in rows:
+    assert r["calls"] == r["timed_calls"], r' || fail 'calls that an exception ended'
+
+it 'does all that in traces, too'
+capture "$RUN" -q -m trace -o tails2 --percentiles "$TARGETS/tailcalls" chain 1000
+assert_all_timed tails2 chain_ 100
+
+it 'has of each process its own calls'
+rm -rf forks
+mkdir forks
+capture "$RUN" -q -o forks/ --percentiles "$TARGETS/processes" fork 10
+assert_status 0
+set -- forks/*
+assert_ge $# 2 profiles
+for profile; do
+	"$DUMP" -q -f csv "$profile" | python3 -c '
+import csv, sys
+for r in csv.DictReader(sys.stdin):
+    if r["timed_calls"]:
+        assert int(r["timed_calls"]) <= int(r["calls"]) + 20, r' ||
+		fail "more times than calls in $profile"
+done
+
+it 'loses nothing when the process is killed'
+for ((i = 0; i < 10; i++)); do
+	rm -f profile at
+	kill_after $((RANDOM % 50000)) 0 "$RUN" -o profile --percentiles "$TARGETS/steady" at
+	assert_readable profile
+	timed profile fib round_of tick >timed
+	# those on the stack, and one between two stores of its exit hook
+	awk '$2 - $3 < 0 || $2 - $3 > 20' timed >wrong
+	assert_empty wrong
+done
+
+it 'adds up exactly in a sum, and in a sum of sums'
+rm -f one two sum again both
+capture "$RUN" -q -o one --percentiles "$TARGETS/fib"
+capture "$RUN" -q -o two --percentiles "$TARGETS/fib" 2
+capture "$DUMP" -q --merge-into sum one two
+assert_status 0
+assert_timed sum fib main
+for p in one two sum; do
+	timed "$p" fib
+done | awk '{ n[NR] = $3 } END { print n[1] + n[2] - n[3] }' >rest
+assert_eq 0 "$(cat rest)" 'calls of fib in the sum'
+capture "$DUMP" -q --merge-into again sum
+assert_status 0
+"$DUMP" -q -f json sum >a
+"$DUMP" -q -f json again >b
+python3 - <<'END' || fail 'the sum of a sum has other times'
+import json
+a, b = (
+    {f["name"]: f["times"] for f in json.load(open(n))["parts"][0]["functions"]}
+    for n in "ab"
+)
+assert a == b and any(a.values())
+END
+
+it 'says the same in every format'
+"$DUMP" -q -f csv one >csv
+"$DUMP" -q -f json one >json
+rm -f base
+"$DUMP" -q -f sqlite -o base one
+python3 - <<'END' || fail 'formats disagree'
+import csv, json, sqlite3
+base = sqlite3.connect("base")
+base.row_factory = sqlite3.Row
+sql = {r["name"]: r for r in base.execute("SELECT * FROM functions")}
+js = {f["name"]: f for f in json.load(open("json"))["parts"][0]["functions"]}
+seen = 0
+for row in csv.DictReader(open("csv")):
+    for column in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "timed_calls"):
+        text = row[column]
+        value = int(text) if text else None
+        assert js[row["function"]][column] == value, (row, column)
+        assert sql[row["function"]][column] == value, (row, column)
+        seen += value is not None
+    times = js[row["function"]]["times"]
+    if times:
+        assert sum(c for _, c in times) == int(row["timed_calls"])
+assert seen
+END
+
+it 'survives an archive and packing'
+capture "$DUMP" -q -f archive -o packed one
+assert_status 0
+"$DUMP" -q -f csv packed >csv2
+assert_same csv csv2
+
+it 'stays within a small bound, and says what is missing'
+capture "$RUN" -q -o small --max-memory 1M --percentiles "$TARGETS/threads" short 800
+assert_status 0
+assert_le "$(stat -c %s small)" $((1 << 20)) 'size of the profile'
+"$DUMP" -q -f text small >text
+assert_matches text '^# percentiles: [0-9]* calls are missing, there was no room'
+
+it 'is not for modes that do not know the time of each call'
+capture "$RUN" -m count --percentiles "$TARGETS/fib"
+assert_refused 2 --percentiles
+capture "$RUN" -m sample --percentiles "$TARGETS/fib"
+assert_refused 2 --percentiles
+capture "$RUN" --timing sampled --percentiles "$TARGETS/fib"
+assert_refused 2 'the time of each call'
+capture env -u SWIZZLE_MODE "$RUN" -o chosen --percentiles "$TARGETS/fib"
+assert_status 0
+assert_contains err '--mode profile'
+
+it 'is read by the library alone'
+LD_PRELOAD=$LIBSWIZZLE SWIZZLE_QUIET=1 SWIZZLE_OUTPUT=alone SWIZZLE_PERCENTILES=fib \
+	"$TARGETS/fib" >/dev/null
+assert_timed alone fib
+
+finish
