@@ -102,7 +102,7 @@ for r in csv.DictReader(sys.stdin):
 done
 
 it 'loses nothing when the process is killed'
-for ((i = 0; i < 10; i++)); do
+for ((i = 0; i < 6; i++)); do
 	rm -f profile at
 	kill_after $((RANDOM % 50000)) 0 "$RUN" -o profile --percentiles "$TARGETS/steady" at
 	assert_readable profile
@@ -188,6 +188,6 @@ assert_contains err '--mode profile'
 it 'is read by the library alone'
 LD_PRELOAD=$LIBSWIZZLE SWIZZLE_QUIET=1 SWIZZLE_OUTPUT=alone SWIZZLE_PERCENTILES=fib \
 	"$TARGETS/fib" >/dev/null
-assert_timed alone fib
+assert_timed alone.* fib
 
 finish
