@@ -587,7 +587,7 @@ static const struct swz_option options[] = {
 		 "functions that are called often, which costs less; "
 		 "counts are exact [exact]",
 	 .brief = "which calls are timed"},
-	{.common = true, .name = "percentiles", .value = "[=PATTERN]",
+	{.name = "percentiles", .value = "[=PATTERN]",
 	 .variable = "SWIZZLE_PERCENTILES", .id = OPTION_ARGS,
 	 .group = OF_FRAMES, .repeats = true,
 	 .help = "keep how the times of calls are distributed, of the "

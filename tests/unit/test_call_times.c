@@ -21,7 +21,7 @@ END_TEST
 /* On both sides of the border, and in the midst of the octave. */
 START_TEST(goes_on_without_a_gap_at_each_octave)
 {
-	for (unsigned bit = SWZ_BLOCK_SHIFT; bit < 64; bit++) {
+	for (unsigned bit = SWZ_BUCKET_BITS; bit < 64; bit++) {
 		uint64_t border = UINT64_C(1) << bit;
 		uint32_t bucket = swz_time_bucket(border);
 

@@ -586,9 +586,8 @@ static void read_looks(struct swz_scan *scan, const struct swz_chunk *chunk,
 	}
 }
 
-static void read_histogram(struct swz_scan *scan,
-			   const struct swz_chunk *chunk, const uint8_t *body,
-			   size_t size)
+static void read_histogram(struct swz_scan *scan, const struct swz_chunk *chunk,
+			   const uint8_t *body, size_t size)
 {
 	struct swz_profile *profile = scan->profile;
 	uint64_t function = chunk->reserved[SWZ_HISTOGRAM_FUNCTION];
@@ -615,7 +614,7 @@ static void read_histogram(struct swz_scan *scan,
 			(struct swz_profile_times){
 				.owner = chunk->owner,
 				.function = (uint32_t)function,
-				.bucket = (uint32_t)(block << SWZ_BLOCK_SHIFT) +
+				.bucket = (uint32_t)(block << SWZ_BUCKET_BITS) +
 					  (uint32_t)i,
 				.calls = calls};
 	}

@@ -43,11 +43,6 @@ static inline void swz_node_publish(struct swz_node *node, uint32_t function)
 #define STOCK_NODES 8191
 /* A quarter of these is kept for folded contexts. */
 #define KEPT_SHARE 4
-/* Contexts begin to be folded when an eighth of the bound is left; where that
- * is less than a large program's call edges need, up to a half. */
-#define FOLD_SHARE 8u
-#define FOLD_SHARE_MOST 2u
-#define FOLD_BYTES (8ull << 20)
 
 static struct swz_links *links_of_chunk(const struct swz_chunk *chunk)
 {
@@ -157,18 +152,6 @@ struct swz_node *swz_nodes_take(struct swz_thread_cold *cold, uint64_t reserve)
 	cold->kept_nodes = 0; /* more can be had */
 	cold->chunk_nodes = next_chunk_nodes(cold, count);
 	return swz_nodes_next_slot(cold);
-}
-
-uint64_t swz_nodes_fold_reserve(void)
-{
-	uint64_t bound = swz_file->limit_bytes - swz_file->event_limit_bytes;
-	uint64_t bytes = bound / FOLD_SHARE_MOST;
-
-	if (swz_file->flags & SWZ_FILE_ENDED)
-		return 0;
-	if (bytes > FOLD_BYTES)
-		bytes = FOLD_BYTES;
-	return bytes > bound / FOLD_SHARE ? bytes : bound / FOLD_SHARE;
 }
 
 /* Less where the bound is small: what is kept for folded contexts stays. */

@@ -27,10 +27,6 @@ struct swz_node *swz_nodes_next_slot(struct swz_thread_cold *cold);
  * must be left. NULL: they would not be. Signals must be blocked. */
 struct swz_node *swz_nodes_take(struct swz_thread_cold *cold, uint64_t reserve);
 
-/* In bytes: the last part of the bound is kept for folded contexts, and for
- * what runs while the process ends. */
-uint64_t swz_nodes_fold_reserve(void);
-
 /* True if what is left of nodes that were taken in advance, since it might be
  * that no more can be had, is for folded contexts. */
 bool swz_nodes_are_kept(const struct swz_thread_cold *cold);

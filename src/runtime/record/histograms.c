@@ -11,9 +11,10 @@
 
 #include "base/time_bucket.h"
 #include "runtime/record/annotations.h"
-#include "runtime/record/context.h"
 #include "runtime/record/record_file.h"
 #include "runtime/support/config.h"
+
+_Static_assert(SWZ_BUCKET_BITS == SWZ_BLOCK_SHIFT, "buckets");
 
 _Static_assert(SWZ_TIME_BLOCKS <= SWZ_HISTOGRAM_UNITS, "octaves");
 
@@ -97,7 +98,7 @@ static void make(void *argument)
 	const struct making *making = argument;
 	const struct swz_thread *thread = making->thread;
 	uint32_t *index = &thread->histograms[making->function], *block;
-	uint32_t octave = making->bucket >> SWZ_BLOCK_SHIFT;
+	uint32_t octave = making->bucket >> SWZ_BUCKET_BITS;
 
 	if (!*index && is_room())
 		*index = take_index(thread, making->function);
@@ -127,7 +128,7 @@ void swz_histogram_add(struct swz_thread *thread, struct swz_node *node,
 
 	if ((ticks | SWZ_MIN_IN_HISTOGRAM) < node->min_ticks)
 		node->min_ticks = ticks | SWZ_MIN_IN_HISTOGRAM;
-	block = index ? index_at(index)[bucket >> SWZ_BLOCK_SHIFT] : 0;
+	block = index ? index_at(index)[bucket >> SWZ_BUCKET_BITS] : 0;
 	if (block)
 		counters_at(block)[bucket & (SWZ_BLOCK_BUCKETS - 1)]++;
 	else

@@ -748,6 +748,24 @@ uint64_t swz_chunks_room(void)
 						 __ATOMIC_RELAXED));
 }
 
+/* Contexts begin to be folded when an eighth of the bound is left; where that
+ * is less than a large program's call edges need, up to a half. */
+#define FOLD_SHARE 8u
+#define FOLD_SHARE_MOST 2u
+#define FOLD_BYTES (8ull << 20)
+
+uint64_t swz_nodes_fold_reserve(void)
+{
+	uint64_t bound = swz_file->limit_bytes - swz_file->event_limit_bytes;
+	uint64_t bytes = bound / FOLD_SHARE_MOST;
+
+	if (swz_file->flags & SWZ_FILE_ENDED)
+		return 0;
+	if (bytes > FOLD_BYTES)
+		bytes = FOLD_BYTES;
+	return bytes > bound / FOLD_SHARE ? bytes : bound / FOLD_SHARE;
+}
+
 /* Up to where in the file of that start all is present, as its first chunks are
  * small: those in a page that is there need not ask for it again. */
 static _Atomic uint64_t present_in, present_end;

@@ -148,4 +148,8 @@ struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
 /* How many bytes are left for all but events. */
 uint64_t swz_chunks_room(void);
 
+/* In bytes: the last part of the bound is kept for folded contexts, and for
+ * what runs while the process ends. */
+uint64_t swz_nodes_fold_reserve(void);
+
 #endif

@@ -522,14 +522,14 @@ static void put_times(struct swz_merged_file *w, uint32_t index)
 	while (i < count) {
 		const struct swz_merge_times *first = &thread->times[i];
 		uint64_t counters[SWZ_BLOCK_BUCKETS] = {0};
-		uint32_t block = first->bucket >> SWZ_BLOCK_SHIFT;
+		uint32_t block = first->bucket >> SWZ_BUCKET_BITS;
 		uint32_t id = first->function < w->merge->function_count
 				      ? w->ids[first->function]
 				      : 0;
 
 		for (; i < count &&
 		       thread->times[i].function == first->function &&
-		       thread->times[i].bucket >> SWZ_BLOCK_SHIFT == block;
+		       thread->times[i].bucket >> SWZ_BUCKET_BITS == block;
 		     i++)
 			counters[thread->times[i].bucket &
 				 (SWZ_BLOCK_BUCKETS - 1)] =

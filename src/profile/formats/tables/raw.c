@@ -516,7 +516,7 @@ static void put_histogram(struct swz_raw_dump *dump,
 				"  from %" PRIu64 " ticks on: %" PRIu64
 				" calls\n",
 				swz_bucket_start(
-					(uint32_t)(block << SWZ_BLOCK_SHIFT) +
+					(uint32_t)(block << SWZ_BUCKET_BITS) +
 					i),
 				counters[i]);
 }
