@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/ctl_options.h"
+#include "ctl/ctl.h"
 #include "launch/run_options.h"
 #include "options/command_line.h"
 #include "tools/dump/dump_options.h"

@@ -1,7 +1,7 @@
 /* swizzle-run -p PID: says why a process cannot be attached to, or attaches,
  * waits for the end or an interrupt, detaches, and sums up. */
 
-#include "control/attach_run.h"
+#include "control/for_tools.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #include "launch/sampling.h"
 #include "profile/file/packing.h"
 #include "util/memory.h"
-#include "watch/hooked_waits.h"
+#include "watch/sampler.h"
 #include "watch/proc_task.h"
 #include "watch/unwind/elf_copy.h"
 

@@ -1,7 +1,7 @@
 /* Each ability is tried out, not concluded from settings: a container's filter
  * may forbid what they permit. The settings then say what would change it. */
 
-#include "control/check_machine.h"
+#include "control/for_tools.h"
 
 #include <dirent.h>
 #include <errno.h>

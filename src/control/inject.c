@@ -7,8 +7,6 @@
  * file in the process's own memory (memfd), or into one that is removed at
  * once. */
 
-#include "control/inject.h"
-
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "control/pause_calls.h"
+#include "control/for_tools.h"
 
 #include <stdbool.h>
 #include <stddef.h>

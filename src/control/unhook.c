@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/syscall.h"
-#include "control/inject.h"
 #include "control/sites.h"
 #include "control/target.h"
 #include "watch/proc_task.h"

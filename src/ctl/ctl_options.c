@@ -1,4 +1,4 @@
-#include "ctl/ctl_options.h"
+#include "ctl/ctl.h"
 
 #include <stdbool.h>
 #include <stdint.h>

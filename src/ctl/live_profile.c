@@ -4,7 +4,7 @@
  * against the mapping. Snapshots, marks, the state of the hooks and `status`
  * are made of this. */
 
-#include "ctl/live_profile.h"
+#include "ctl/ctl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,6 @@
 #include "swizzle/format.h"
 #include "util/output.h"
 #include "control/attach.h"
-#include "control/inject.h"
-#include "ctl/processes.h"
 #include "top/process_list.h"
 
 static struct swz_ctl_hooks_state ctl_hooks_of(

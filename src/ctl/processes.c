@@ -1,4 +1,4 @@
-#include "ctl/processes.h"
+#include "ctl/ctl.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,6 @@
 #include "base/syscall.h"
 #include "util/memory.h"
 #include "util/output.h"
-#include "ctl/ctl_options.h"
 #include "top/process_list.h"
 
 /* --- processes that have just begun -------------------------------------- */

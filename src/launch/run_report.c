@@ -3,8 +3,6 @@
  * did. Otherwise swizzle-run becomes the program, and a process that is no
  * child of it sees to its profiles. */
 
-#include "launch/run_report.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * evaluated in 64 bits by precedence climbing; a name is looked up among those
  * that came before, as a compiler would. */
 
-#include "options/value_names.h"
+#include "options/config_file.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -10,9 +10,7 @@
 
 #include "util/memory.h"
 #include "util/output.h"
-#include "ctl/ctl_options.h"
-#include "ctl/live_profile.h"
-#include "ctl/processes.h"
+#include "ctl/ctl.h"
 #include "options/command_line.h"
 
 #define START_NS UINT64_C(60000000000) /* while a program is being planned */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/pause_calls.h"
+#include "control/for_tools.h"
 #include "launch/program.h"
 #include "options/command_line.h"
 #include "top/screen.h"

@@ -2,7 +2,7 @@
  * messages and what is typed. On a low screen the sums go first, then the
  * message, then the titles. */
 
-#include "top/paint.h"
+#include "top/screen.h"
 
 #include <curses.h>
 #include <inttypes.h>

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "top/page.h"
-#include "top/paint.h"
 #include "top/session.h"
 #include "top/terminal.h"
 #include "top/top_options.h"

@@ -16,7 +16,7 @@
  * by others while it is mapped, so SIGBUS is caught: then there are no looks
  * any more. */
 
-#include "watch/hooked_waits.h"
+#include "watch/sampler.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

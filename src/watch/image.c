@@ -27,9 +27,7 @@
 #include "util/memory.h"
 #include "watch/code_file.h"
 #include "watch/counted_code.h"
-#include "watch/jit_functions.h"
 #include "watch/proc_task.h"
-#include "watch/sample_times.h"
 #include "watch/script_frames.h"
 #include "watch/unwind/unwinder.h"
 

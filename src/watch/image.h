@@ -56,7 +56,7 @@ struct swz_stack_node {
 	uint64_t waits;   /* the same while it waited */
 };
 
-/* A sample by itself: see sample_times.c. */
+/* A sample by itself: see image_tree.c. */
 struct swz_sample_moment {
 	uint64_t time_ns;
 	uint32_t node;           /* index of its thread's nodes */
@@ -228,7 +228,7 @@ uint32_t swz_image_add_function(struct swz_image *image,
 void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns);
 
 /* The place that a sample hit, besides the stack. */
-struct swz_hit {
+struct swz_sampled_hit {
 	bool in_kernel;
 	bool waiting;
 	uint64_t weight; /* of a thread that runs, beside its other samples */
@@ -245,7 +245,8 @@ bool swz_image_is_own_thread(const struct swz_image *image,
  * has no user code any more. */
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
-		   const struct swz_stack *stack, const struct swz_hit *hit);
+		   const struct swz_stack *stack,
+		   const struct swz_sampled_hit *hit);
 
 /* The node below one for what hits an instruction of its function. */
 uint32_t swz_stack_hit(struct swz_image_thread *thread, uint32_t parent,
@@ -259,5 +260,47 @@ uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,
  * it; perhaps relative to its directory. To be freed. NULL: not known any more.
  */
 char *swz_process_called(int32_t pid, const char *file);
+
+/* --- the time of each sample ---------------------------------------------- */
+
+/* When each sample was taken. */
+
+/* Keeps a sample of a node of the thread by itself. */
+void swz_sample_times_add(struct swz_image *image,
+			  struct swz_image_thread *thread, uint32_t node,
+			  const struct swz_sampled_hit *hit);
+
+/* Frees all that the thread has. */
+void swz_sample_times_forget(struct swz_image_thread *thread);
+
+/* Samples as a chunk SAMPLES has them. */
+struct swz_sample_times {
+	size_t count, bytes;
+	uint64_t unit_ns, expected;
+	uint8_t *stream; /* to be freed */
+};
+
+/* Packs those that were taken while the thread ran, or while it waited.
+ * PERIOD_NS: between two of a running thread; 0: not known. */
+void swz_sample_times_pack(struct swz_sample_times *times,
+			   const struct swz_image_thread *thread, bool waiting,
+			   uint64_t period_ns);
+
+/* --- functions that lie in no file ---------------------------------------- */
+
+/* The functions of an image that lie in no file. */
+
+/* That of a script, a file's path, which begins on that line. */
+uint32_t swz_script_function(struct swz_image *image, const char *name,
+			     const char *script, uint32_t line);
+
+/* The function that an address in no file lay in at that time. Who makes code
+ * may tell its name much later: until then each address is a function. */
+uint32_t swz_jit_function(struct swz_image *image, uint64_t pc,
+			  uint64_t time_ns);
+
+/* Gives all functions the names that are known now; those without become one.
+ * Nodes that are the same by that become one, too. */
+void swz_jit_functions_settle(struct swz_image *image);
 
 #endif

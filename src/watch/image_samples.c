@@ -5,7 +5,6 @@
 #include "swizzle/format.h"
 #include "watch/counted_code.h"
 #include "watch/image.h"
-#include "watch/sample_times.h"
 #include "watch/script_frames.h"
 #include "watch/unwind/full_step.h"
 #include "watch/unwind/unwinder.h"
@@ -150,7 +149,7 @@ static uint32_t add_frames(struct swz_image *image,
 			   struct swz_image_thread *thread,
 			   const struct swz_registers *registers,
 			   const struct swz_stack *stack,
-			   const struct swz_hit *hit, uint32_t *line)
+			   const struct swz_sampled_hit *hit, uint32_t *line)
 {
 	static uint64_t pcs[MOST_FRAMES], frame_pointers[MOST_FRAMES];
 	static struct swz_stack_row rows[ROWS], with_script[ROWS];
@@ -198,7 +197,7 @@ static bool has_source(const struct swz_image *image,
 
 /* Counts and times are of the same time. */
 static void add_paused(struct swz_image *image, struct swz_image_thread *thread,
-		       const struct swz_hit *hit)
+		       const struct swz_sampled_hit *hit)
 {
 	if (hit->waiting) {
 		thread->paused_waits++;
@@ -215,7 +214,7 @@ static void add_paused(struct swz_image *image, struct swz_image_thread *thread,
 
 /* The profiler's time is not the program's. */
 static void add_own(struct swz_image *image, struct swz_image_thread *thread,
-		    const struct swz_hit *hit)
+		    const struct swz_sampled_hit *hit)
 {
 	thread->own_weight += hit->weight;
 	thread->weight += hit->weight;
@@ -234,7 +233,8 @@ bool swz_image_is_own_thread(const struct swz_image *image,
 
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
-		   const struct swz_stack *stack, const struct swz_hit *hit)
+		   const struct swz_stack *stack,
+		   const struct swz_sampled_hit *hit)
 {
 	enum swz_code_kind kind = SWZ_CODE_PROGRAM;
 	struct swz_registers at = {0};

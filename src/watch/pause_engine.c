@@ -3,8 +3,6 @@
  * end some system calls with EINTR. A thread that begins to wait just when it
  * is stopped may still get it: its system call is then made again. */
 
-#include "watch/pause_engine.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -206,7 +204,7 @@ static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 			uint64_t now)
 {
 	struct swz_registers registers = {0}, again = {0};
-	struct swz_hit hit = {.waiting = true, .time_ns = now};
+	struct swz_sampled_hit hit = {.waiting = true, .time_ns = now};
 	struct user_regs_struct there = {0};
 	struct swz_stack stack;
 	int32_t pid = task->image->pid;
@@ -544,7 +542,7 @@ static bool know_time(const struct swz_watch *watch, struct swz_task *task,
 
 /* What is taken of a thread while it stands. */
 struct taken {
-	struct swz_hit hit;
+	struct swz_sampled_hit hit;
 	struct swz_stack stack;
 	struct swz_registers registers;
 	bool counts; /* it stands where it ran */
@@ -556,7 +554,7 @@ static void take(const struct swz_watch *watch, struct swz_task *task,
 {
 	struct user_regs_struct own, again;
 	/* what counts is how much it has run since its last sample */
-	struct swz_hit hit = {.time_ns = swz_watch_now()};
+	struct swz_sampled_hit hit = {.time_ns = swz_watch_now()};
 
 	hit.in_kernel = (int64_t)r->orig_rax >= 0;
 	to->counts = know_time(watch, task, hit.time_ns, hit.in_kernel);

@@ -24,7 +24,6 @@
 #include "swizzle/format.h"
 #include "util/memory.h"
 #include "watch/image.h"
-#include "watch/sample_times.h"
 
 /* --- times of threads ---------------------------------------------------- */
 

@@ -30,7 +30,7 @@
 #include "watch/engine.h"
 #include "watch/proc_task.h"
 #include "watch/profile_file.h"
-#include "watch/script_advice.h"
+#include "watch/script_frames.h"
 #include "watch/tasks.h"
 
 /* --- the line at the end ------------------------------------------------- */

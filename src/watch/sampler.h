@@ -5,6 +5,8 @@
  * child of the program and in a session of its own; no signal is sent to
  * anybody. */
 
+#include <stdint.h>
+
 #include "base/run_summary.h"
 #include "launch/sampling.h"
 
@@ -18,5 +20,15 @@ char *swz_sampler_start(const struct swz_run *run,
  * gets SIGINT, SIGTERM or SIGHUP. Returns the exit status. */
 int swz_sampler_attach(const struct swz_run *run,
 		       const struct swz_sampling *options);
+
+/* --- where threads of hooked processes wait ------------------------------- */
+
+/* Where the threads of hooked processes wait. */
+
+/* Looks at all threads of the run once, without a stop, and notes in their
+ * profiles where they wait. Returns in how many ns to do so again; it costs
+ * less than 0.5 % of a processor then. The first call blocks no signals and
+ * catches SIGBUS. */
+uint64_t swz_hooked_waits_look(const struct swz_run *run);
 
 #endif

@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "util/memory.h"
-#include "watch/jit_functions.h"
 #include "watch/proc_task.h"
-#include "watch/script_advice.h"
-#include "watch/sample_times.h"
+#include "watch/script_frames.h"
+#include "watch/image.h"
 
 struct swz_task *swz_task_find(struct swz_tasks *tasks, int32_t tid)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "options/value_names.h"
+#include "options/config_file.h"
 #include "tests/unit/run_suite.h"
 
 static const struct {

@@ -1,18 +1,71 @@
-#ifndef SWZ_CTL_LIVE_PROFILE_H
-#define SWZ_CTL_LIVE_PROFILE_H
+#ifndef SWZ_CTL_CTL_H
+#define SWZ_CTL_CTL_H
 
-/* The profile of a process that runs, opened by another one: it reads what is
- * there, changes the request (struct swz_request) and adds marks. */
+/* The parts of swizzle-ctl. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "options/command_line.h"
 #include "swizzle/format.h"
-#include "ctl/processes.h"
+
+/* --- the command line ----------------------------------------------------- */
+
+enum swz_ctl_command {
+	SWZ_CTL_LIST,
+	SWZ_CTL_STATUS,
+	SWZ_CTL_START,
+	SWZ_CTL_STOP,
+	SWZ_CTL_SNAPSHOT,
+	SWZ_CTL_MARK,
+	SWZ_CTL_DETACH
+};
+
+struct swz_ctl_options {
+	enum swz_ctl_command command;
+	const char *argument; /* of snapshot and mark */
+	bool all;             /* processes of the user's */
+	bool json;
+	bool verbose;
+	const char **names; /* NULL at the end */
+	int32_t *trees;     /* 0 at the end: processes with what they started */
+	int32_t *pids;      /* 0 at the end */
+	uint64_t for_ns;    /* 0: not given */
+	uint64_t every_ns;
+};
+
+/* Says what is wrong and exits, as it does for --help and --version. */
+struct swz_ctl_options swz_ctl_options_read(char **argv);
+
+extern const struct swz_option_table swz_ctl_option_table;
+
+/* --- the processes that are meant ----------------------------------------- */
+
+struct swz_ctl_process {
+	int32_t pid, parent;
+	char name[16];
+	char *profile; /* its path; NULL: it is not profiled */
+};
+
+struct swz_ctl_processes {
+	struct swz_ctl_process *list; /* profiled ones, by pid */
+	size_t count, capacity;
+	bool missing; /* some that were asked for are not there, or not
+		       * profiled: that was said */
+};
+
+/* Finds those that the options name: the user's, or for root everybody's. To be
+ * freed. */
+void swz_ctl_processes_find(struct swz_ctl_processes *found,
+			    const struct swz_ctl_options *options);
+void swz_ctl_processes_free(struct swz_ctl_processes *found);
 
 /* --- a profile that is being written ------------------------------------- */
+
+/* The profile of a process that runs, opened by another one: it reads what is
+ * there, changes the request (struct swz_request) and adds marks. */
 
 struct swz_live_profile {
 	const char *path;
