@@ -5,7 +5,7 @@
 
 const EXCEPTIONAL = 1, FIRST = 2, ORIGIN = 4, INSIDE = 8, CUT = 16,
 	UNLIKE = 32;
-// Marks in texts (src/profile/formats/calls/pointed_values.h): what has changed, an object, its
+// Marks in texts (src/profile/formats/calls/calls.h): what has changed, an object, its
 // fields.
 const CHANGED = /\x01([^\x02]*)\x02/g;
 const OBJECT = /\x03\{([^\x04]*)\}\x04/;

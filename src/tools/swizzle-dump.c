@@ -12,13 +12,11 @@
 
 #include "util/output.h"
 #include "options/command_line.h"
-#include "tools/dump/join.h"
+#include "tools/dump/result.h"
 #include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
-#include "tools/dump/gates.h"
 #include "tools/dump/input.h"
 #include "tools/dump/reports.h"
-#include "tools/dump/selection.h"
 
 /* All that is left to do, once the options are known. */
 static int read_and_write(struct swz_dump_options *options)

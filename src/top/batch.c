@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/names/catalog_names.h"
+#include "profile/names/catalog.h"
 #include "top/live.h"
 #include "top/process_list.h"
 #include "top/session.h"

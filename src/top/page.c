@@ -17,7 +17,7 @@
 #include "util/figures.h"
 #include "profile/costs/contexts.h"
 #include "profile/formats/common/cells.h"
-#include "profile/names/catalog_names.h"
+#include "profile/names/catalog.h"
 #include "top/live.h"
 #include "top/process_list.h"
 

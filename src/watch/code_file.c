@@ -19,7 +19,6 @@
 
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
-#include "image/plt.h"
 #include "util/memory.h"
 #include "watch/unwind/elf_copy.h"
 

@@ -12,7 +12,6 @@
 #include "profile/file/events.h"
 #include "profile/formats/calls/calls.h"
 #include "profile/formats/calls/rings.h"
-#include "profile/formats/calls/rings_calls.h"
 #include "profile/formats/formats.h"
 #include "tests/unit/profile_builder.h"
 

@@ -12,7 +12,6 @@
 #include "profile/formats/exports/merged.h"
 #include "profile/formats/formats.h"
 #include "profile/formats/page/html_blocks.h"
-#include "profile/formats/page/html_events.h"
 
 static FILE *sink; /* output is formatted, but goes nowhere */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "util/memory.h"
-#include "profile/costs/interval.h"
+#include "profile/costs/view.h"
 #include "profile/formats/exports/merged.h"
 #include "profile/formats/formats.h"
 #include "profile/formats/tables/by.h"

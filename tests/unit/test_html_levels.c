@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/page/html_events.h"
+#include "profile/formats/page/html_blocks.h"
 #include "tests/unit/page_bytes.h"
 #include "tests/unit/run_suite.h"
 

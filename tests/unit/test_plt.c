@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/plt.h"
+#include "image/elf_view.h"
 #include "profile/names/symbols.h"
 #include "tests/unit/run_suite.h"
 #include "util/memory.h"

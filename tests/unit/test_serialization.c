@@ -7,7 +7,7 @@
 
 #include "base/printable.h"
 #include "util/output.h"
-#include "profile/formats/common/protobuf.h"
+#include "profile/formats/common/encoders.h"
 #include "tests/unit/run_suite.h"
 
 static void check_text(void (*put)(FILE *, const char *), const char *text,

@@ -6,7 +6,7 @@
 
 #include "util/figures.h"
 #include "util/memory.h"
-#include "profile/names/catalog_names.h"
+#include "profile/names/catalog.h"
 #include "tests/unit/run_suite.h"
 
 #define E "\xe2\x80\xa6" /* the ellipsis */

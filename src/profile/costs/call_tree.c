@@ -12,7 +12,6 @@
 
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/costs/tree_events.h"
 #include "profile/file/reader.h"
 #include "profile/names/debug_info.h"
 

@@ -1,5 +1,5 @@
 /* A report adds up trees: functions, the calls between them, and the places
- * that samples hit. Each thread is summed in ticks (thread_sums.h) and
+ * that samples hit. Each thread is summed in ticks (thread_sums.c) and
  * converted to ns, so that all sums that a reader can make come out the same.
  */
 
@@ -13,7 +13,6 @@
 #include "base/time_bucket.h"
 #include "util/memory.h"
 #include "profile/costs/call_tree.h"
-#include "profile/costs/thread_sums.h"
 #include "profile/names/catalog.h"
 
 /* --- hits of samples ----------------------------------------------------- */
@@ -254,13 +253,13 @@ size_t swz_report_split(const struct swz_report *report)
 
 /* --- adding a thread ----------------------------------------------------- */
 
-/* One thread is summed in ticks (thread_sums.h), then converted to ns and added
+/* One thread is summed in ticks (thread_sums.c), then converted to ns and added
  * to the report.
  *
  * Rounding: the self times are converted as differences of rounded running
  * sums, so in ns they still add up to the thread's time. Those of a function's
  * contexts are parts of the function's, made likewise. All inclusive times are
- * sums of these (thread_sums.h).
+ * sums of these (thread_sums.c).
  *
  * Then what of its time a context has waited is taken out of its self time:
  * from there on all sums are of running and of waiting, apart.

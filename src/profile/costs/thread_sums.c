@@ -2,7 +2,7 @@
  * nodes say, in ns for inclusive times, which are sums of rounded self times.
  */
 
-#include "profile/costs/thread_sums.h"
+#include "profile/costs/report.h"
 
 #include <stdbool.h>
 #include <stddef.h>

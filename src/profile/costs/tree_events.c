@@ -1,8 +1,6 @@
 /* In a range of time, and for waiting, a tree's costs come from events instead
  * of nodes: from begins and ends of calls, and from context switches. */
 
-#include "profile/costs/tree_events.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

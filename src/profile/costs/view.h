@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/status.h"
 #include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
+#include "profile/file/reader.h"
 #include "profile/names/catalog.h"
 #include "profile/names/function_rules.h"
 
@@ -45,5 +47,18 @@ struct swz_unit_set swz_view_units(const struct swz_view *view,
 void swz_unit_set_free(struct swz_unit_set *set);
 
 void swz_view_free(struct swz_view *view);
+
+/* --- what was recorded since a snapshot ----------------------------------- */
+
+/* The part of a profile that was recorded since a snapshot of it. */
+
+/* Changes PROFILE to what it has more than EARLIER, a snapshot of the same
+ * process: calls and times since then, of threads that begin then. Nothing is
+ * open any more; the shortest and the longest calls stay those of the whole.
+ * SWZ_E_FORMAT, and nothing is changed: it is no such snapshot, *error says
+ * why. */
+enum swz_status swz_interval_take(struct swz_profile *profile,
+				  const struct swz_profile *earlier,
+				  struct swz_error *error) SWZ_MUST_CHECK;
 
 #endif

@@ -2,7 +2,7 @@
  * number and by address. Addresses are those of the process: modules may have
  * come and gone. */
 
-#include "profile/file/lookup.h"
+#include "profile/file/scan.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -12,7 +12,6 @@
 #include "base/time_bucket.h"
 #include "base/number_bytes.h"
 #include "util/memory.h"
-#include "profile/file/lookup.h"
 #include "profile/file/ranks.h"
 #include "profile/file/reader.h"
 #include "profile/file/records.h"

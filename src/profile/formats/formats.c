@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "profile/file/archive.h"
+#include "profile/file/inputs.h"
 #include "profile/formats/calls/calls.h"
 #include "profile/formats/calls/rings.h"
 #include "profile/formats/calls/sample_list.h"

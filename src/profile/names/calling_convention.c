@@ -14,7 +14,6 @@
 
 #include "swizzle/values.h"
 #include "profile/names/dwarf_types.h"
-#include "profile/names/rust_convention.h"
 #include "profile/names/value_places.h"
 
 /* --- classes of the System V ABI ----------------------------------------- */

@@ -195,4 +195,39 @@ struct swz_source swz_catalog_line(struct swz_catalog *catalog, uint32_t index,
 				   struct swz_symbols *symbols,
 				   uint64_t address);
 
+/* --- short names ---------------------------------------------------------- */
+
+/* The name of a function, printable, cut to WIDTH columns of a terminal; 0: as
+ * it is. What is left out is marked by an ellipsis, "..." without UTF8. First
+ * go the parameters, then the innermost template arguments and those around
+ * them, then the outermost scopes:
+ *
+ *   a::map<b::pair<int, char>, c>::insert(d const&)
+ *   a::map<b::pair<int, char>, c>::insert(...)
+ *   a::map<b::pair<...>, c>::insert(...)
+ *   a::map<...>::insert(...)
+ *   ...::insert(...)
+ *
+ * The function's own name always stays: the result may be wider. To be freed.
+ */
+char *swz_short_name(const char *name, unsigned int width, bool utf8);
+
+/* --- names for the profile itself ----------------------------------------- */
+
+/* Makes the chunks that hold a profile's names: see SWZ_CHUNK_SYMBOLS. */
+
+struct swz_embed_result {
+	uint8_t *chunks; /* to be freed; NULL: there is nothing to add */
+	size_t bytes;    /* a multiple of 64 */
+	size_t names;    /* symbols in them */
+	size_t lines;
+};
+
+/* Looks up all functions and call places that the profile of BINDING has
+ * recorded. The catalog must have no other profile, and look up lines. What is
+ * embedded in the profile already is left out, and so is what a file says that
+ * may not be the one that was profiled. */
+void swz_embed_collect(struct swz_binding *binding,
+		       struct swz_embed_result *result);
+
 #endif

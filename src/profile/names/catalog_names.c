@@ -2,8 +2,6 @@
  * functions would share one. Two functions never have the same name and file,
  * because viewers take them for one. */
 
-#include "profile/names/catalog_names.h"
-
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdint.h>

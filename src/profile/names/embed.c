@@ -3,8 +3,6 @@
  * address is looked up in each module that has had it: which one a report
  * takes depends on the caller. */
 
-#include "profile/names/embed.h"
-
 #include <stdlib.h>
 #include <string.h>
 

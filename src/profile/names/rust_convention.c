@@ -2,7 +2,7 @@
  * sources: scalars and pairs of scalars go in registers, everything else by
  * reference. Layouts are read from the debug information, field by field. */
 
-#include "profile/names/rust_convention.h"
+#include "profile/names/calling_convention.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -13,7 +13,7 @@
 
 #include "base/qualified_name.h"
 #include "base/status.h"
-#include "image/plt.h"
+#include "image/elf_view.h"
 #include "util/memory.h"
 #include "profile/file/reader.h"
 #include "profile/names/debug_info.h"

@@ -3,7 +3,7 @@
  * was recorded as still says what is an error, where the configuration does
  * not. */
 
-#include "profile/names/type_rules.h"
+#include "profile/names/value_print.h"
 
 #include <fnmatch.h>
 #include <string.h>

@@ -74,7 +74,8 @@ void swz_place_fill(struct swz_placing *p, struct swz_value_part *part,
  * must be room (SWZ_MOST_KEPT). */
 void swz_place_kept(struct swz_placing *p, struct swz_value_part part);
 
-/* --- arguments that are chosen (value_paths.c) --------------------------- */
+/* --- arguments that are chosen (signature_builder.c)
+ * --------------------------- */
 
 /* How far a signature was when an argument began. */
 struct swz_placed {

@@ -22,7 +22,6 @@
 #include "profile/names/catalog.h"
 #include "options/config_file.h"
 #include "profile/names/symbols.h"
-#include "profile/names/type_rules.h"
 
 /* --- text that grows ----------------------------------------------------- */
 

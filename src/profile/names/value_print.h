@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "options/config_file.h"
+#include "profile/file/reader.h"
 #include "profile/file/values.h"
 #include "profile/names/catalog.h"
 
@@ -74,5 +76,19 @@ bool swz_value_real(const struct swz_value *value, double *number);
 
 /* The exception's type, for people. */
 void swz_exception_print(struct swz_text *text, const char *mangled);
+
+/* --- types that the configuration names ----------------------------------- */
+
+/* [type@PATTERN] of the configuration: what the numbers of a type stand for. */
+
+/* Flags of types beside those of swizzle/values.h, which no file has. */
+#define SWZ_TYPE_SHOWS_HEX 32u /* an enum: values without a name */
+#define SWZ_TYPE_SHOWS_OCTAL 64u
+#define SWZ_TYPE_SHOWS_UNSIGNED 128u
+
+/* Changes the types of a profile's values as CONFIG, which must outlive it,
+ * says. */
+void swz_type_rules_apply(struct swz_profile *profile,
+			  const struct swz_config_file *config);
 
 #endif

@@ -10,12 +10,9 @@
 #include "profile/formats/formats.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
-#include "tools/dump/gates.h"
 #include "tools/dump/result.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
-#include "tools/dump/join.h"
-#include "tools/dump/selection.h"
 
 /* --- comparison ---------------------------------------------------------- */
 

@@ -22,7 +22,6 @@
 #include "profile/formats/tables/by.h"
 #include "profile/names/debug_info.h"
 #include "tools/dump/destination.h"
-#include "tools/dump/gates.h"
 #include "tools/dump/option_table.h"
 #include "tools/dump/reports.h"
 

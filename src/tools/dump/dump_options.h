@@ -93,7 +93,7 @@ struct swz_dump_options {
 	struct swz_table_options table;
 	struct swz_patterns ran;      /* --ran */
 	struct swz_patterns tests_of; /* --tests-of */
-	char *callers;                /* of the profiles: selection.h */
+	char *callers;                /* of the profiles: reports.h */
 	struct swz_view view;
 	struct swz_config_file config; /* --config; the view refers to it */
 	const char *config_path;       /* NULL: the usual ones */

@@ -10,7 +10,7 @@
  * have one wrong answer. So all functions of a comparison share one chance of
  * 0.1% (Bonferroni's correction), and the total has one of its own. */
 
-#include "tools/dump/gates.h"
+#include "tools/dump/reports.h"
 
 #include <errno.h>
 #include <inttypes.h>

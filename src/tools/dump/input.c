@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/printable.h"
-#include "profile/names/type_rules.h"
+#include "profile/names/value_print.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/file/events.h"

@@ -1,4 +1,3 @@
-#include "tools/dump/join.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,11 +10,10 @@
 #include "profile/formats/formats.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
-#include "tools/dump/gates.h"
+#include "tools/dump/reports.h"
 #include "tools/dump/result.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
-#include "tools/dump/selection.h"
 
 /* Each side is added up by itself, with one catalog, in which a function is the
  * same in both: by build-id and address. */

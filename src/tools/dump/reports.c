@@ -18,7 +18,6 @@
 #include "profile/formats/tables/by.h"
 #include "tools/dump/advice.h"
 #include "tools/dump/destination.h"
-#include "tools/dump/gates.h"
 #include "tools/dump/result.h"
 #include "tools/dump/input.h"
 

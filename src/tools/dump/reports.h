@@ -3,7 +3,10 @@
 
 /* Formats that show sums: of all threads, or of each. */
 
+#include <stdbool.h>
+
 #include "profile/file/reader.h"
+#include "profile/formats/common/section.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
 
@@ -89,5 +92,53 @@ int swz_dump_files(const struct swz_dump_options *options);
  * status. */
 int swz_dump_embed(struct swz_dump_input *input,
 		   const struct swz_dump_options *options);
+
+/* --- gates ---------------------------------------------------------------- */
+
+/* Gates of continuous integration: --fail-above, --fail-calls-above and
+ * --budget look at each section that is written, and decide on the program's
+ * exit status. */
+
+/* True if there is a gate. */
+bool swz_gates_any(const struct swz_dump_options *options);
+
+/* Reads the limits; ends the program where one is wrong. */
+void swz_gates_read_budget(const char *path);
+
+/* Notes what SECTION breaks, and says so on standard error. */
+void swz_gates_look(const struct swz_section *section,
+		    const struct swz_dump_options *options);
+
+/* EXIT_OK, EXIT_FAILED, or EXIT_UNDECIDED if nothing failed and something
+ * cannot be told. */
+int swz_gates_end(const struct swz_dump_options *options);
+
+/* --- parts of the input --------------------------------------------------- */
+
+/* --since SNAPSHOT: what a process has done after that. */
+
+/* --- what came after a snapshot ------------------------------------------ */
+
+/* Leaves of the one profile that was read what came later: of a trace by the
+ * range of time. False: that was said. */
+bool swz_dump_take_since(struct swz_dump_input *input,
+			 struct swz_dump_options *options);
+
+/* --- a part of a trace's time -------------------------------------------- */
+
+/* The part of a trace's time that --from and --to mean. */
+
+/* The range of time that is asked for, in ticks; the start is that of the first
+ * process. False: there is no trace of it. */
+bool swz_dump_find_range(const struct swz_dump_input *input,
+			 struct swz_dump_options *options);
+
+/* --- callers that the profiles say --------------------------------------- */
+
+/* swizzle-run --caller FUNCTION: what the profiles say is to be shown. */
+
+/* Where --caller is not given, takes it from the profiles. */
+void swz_dump_take_callers(const struct swz_dump_input *input,
+			   struct swz_dump_options *options);
 
 #endif

@@ -2,7 +2,7 @@
  * a part of a trace's time (--from, --to), the callers of a function
  * (--caller). */
 
-#include "tools/dump/selection.h"
+#include "tools/dump/reports.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "base/printable.h"
 #include "util/memory.h"
-#include "profile/costs/interval.h"
+#include "profile/costs/view.h"
 #include "profile/file/events.h"
 #include "profile/file/samples.h"
 #include "tools/dump/destination.h"

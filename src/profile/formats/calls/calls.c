@@ -16,7 +16,6 @@
 #include "util/memory.h"
 #include "profile/costs/trace.h"
 #include "profile/formats/calls/calls_walk.h"
-#include "profile/formats/calls/pointed_values.h"
 #include "profile/formats/calls/why.h"
 #include "profile/names/function_rules.h"
 #include "profile/names/value_print.h"

@@ -11,7 +11,7 @@
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
 #include "profile/formats/common/cells.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 
 struct writing {
 	struct swz_json json;

@@ -20,7 +20,7 @@
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
 #include "profile/formats/calls/sample_list.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 #include "util/memory.h"

@@ -1,7 +1,7 @@
 /* A pointer's target is read at the call's begin and at its end. Both texts are
  * compared: a target that the call has not changed is shown once. */
 
-#include "profile/formats/calls/pointed_values.h"
+#include "profile/formats/calls/calls.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -25,7 +25,6 @@
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/trace.h"
-#include "profile/formats/calls/rings_calls.h"
 
 /* --- layout -------------------------------------------------------------- */
 

@@ -2,8 +2,6 @@
  * for the calls of those. A call becomes a part of a ring; calls that fall on
  * the same pixels become one segment, so memory goes by pixels. */
 
-#include "profile/formats/calls/rings_calls.h"
-
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>

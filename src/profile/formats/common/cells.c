@@ -13,7 +13,7 @@
 #include "profile/file/values.h"
 #include "profile/formats/common/diff.h"
 #include "profile/formats/common/section.h"
-#include "profile/names/catalog_names.h"
+#include "profile/names/catalog.h"
 #include "profile/names/value_print.h"
 #include "util/figures.h"
 #include "util/memory.h"

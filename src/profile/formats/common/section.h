@@ -17,7 +17,7 @@
 #include "profile/costs/trace.h"
 #include "profile/costs/view.h"
 #include "profile/file/reader.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/names/catalog.h"
 
 /* A writer shows a section: a report and where it comes from. */

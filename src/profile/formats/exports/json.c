@@ -12,7 +12,7 @@
 #include "profile/costs/call_tree.h"
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/diff.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 

@@ -16,7 +16,7 @@
 
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/formats/common/protobuf.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 #include "profile/formats/exports/pprof.h"

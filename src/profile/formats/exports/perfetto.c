@@ -11,7 +11,7 @@
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
 #include "profile/formats/common/cells.h"
-#include "profile/formats/common/protobuf.h"
+#include "profile/formats/common/encoders.h"
 
 enum trace_field { TRACE_PACKET = 1 };
 

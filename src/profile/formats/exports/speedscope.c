@@ -9,7 +9,7 @@
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/trace.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/writers.h"
 
 /* --- folded stacks ------------------------------------------------------- */

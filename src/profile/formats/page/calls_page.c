@@ -14,7 +14,7 @@
 #include "util/output.h"
 #include "profile/costs/trace.h"
 #include "profile/formats/calls/calls_walk.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/page/html_blocks.h"
 

@@ -19,11 +19,10 @@
 #include "profile/file/records.h"
 #include "profile/file/samples.h"
 #include "profile/formats/common/diff.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
 #include "profile/formats/page/html_blocks.h"
-#include "profile/formats/page/html_events.h"
 
 /* --- the description ----------------------------------------------------- */
 

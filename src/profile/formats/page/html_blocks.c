@@ -21,7 +21,6 @@
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/diff.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/page/html_events.h"
 #include "profile/names/catalog.h"
 #include "util/memory.h"
 

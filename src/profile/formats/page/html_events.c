@@ -2,8 +2,6 @@
  * makes each readable by itself; levels show the trace from afar, so that the
  * page never has to draw more than there are pixels. */
 
-#include "profile/formats/page/html_events.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +11,7 @@
 
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/costs/tree_events.h"
+#include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
 #include "profile/file/samples.h"
 #include "profile/formats/common/section.h"

@@ -12,7 +12,7 @@
 #include "profile/costs/groups.h"
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/columns.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 
 /* --- which rows there are ------------------------------------------------ */
