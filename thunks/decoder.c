@@ -1,4 +1,4 @@
-#include "thunks/decoder.h"
+#include "thunks/relocate.h"
 
 /* Capstone says whether bytes are an instruction, but for the usual ones, of
  * which that is known (encoding.c); the rest is read from the encoding. Its

@@ -6,8 +6,6 @@
  * small ones. What has become of them meanwhile is seen when one is asked for.
  */
 
-#include "thunks/near.h"
-
 #include <stdbool.h>
 #include <sys/mman.h>
 

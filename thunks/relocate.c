@@ -18,7 +18,6 @@
 #include "base/status.h"
 #include "asm/x86_64/offsets.h"
 #include "image/elf_view.h"
-#include "thunks/decoder.h"
 #include "thunks/encoding.h"
 #include "thunks/trampoline.h"
 

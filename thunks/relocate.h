@@ -12,6 +12,7 @@
 #include "swizzle/refusal.h"
 #include "base/status.h"
 #include "image/elf_view.h"
+#include "thunks/encoding.h"
 
 #define SWZ_MAX_INSN 15
 #define SWZ_JUMP_BYTES 5 /* e9 rel32: the patch */
@@ -180,5 +181,21 @@ enum swz_status swz_fixups_apply_relative(uint8_t *region, const uint32_t *at,
 					  int64_t by) SWZ_MUST_CHECK;
 void swz_fixups_apply_absolute(uint8_t *region, const uint32_t *at,
 			       uint32_t count, uint64_t by);
+
+/* --- decoding with the anatomy -------------------------------------------- */
+
+/* Between the decoder and the relocator: one instruction with its anatomy. */
+
+/* As swz_decode, and the encoding of the same instruction. */
+enum swz_status swz_decode_encoding(
+	struct swz_decoder *decoder, struct swz_bytes code, uint64_t address,
+	struct swz_insn *insn, struct swz_encoding *encoding) SWZ_MUST_CHECK;
+
+/* For an assertion in capstone that does not hold (version 5 has some): what is
+ * being decoded is no instruction. */
+_Noreturn void swz_decoder_escape(void);
+
+/* The length of the instruction that swz_decode would find; 0: none. */
+unsigned swz_decode_length(struct swz_decoder *decoder, struct swz_bytes code);
 
 #endif

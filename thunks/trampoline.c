@@ -15,7 +15,7 @@
 #include "image/eh_frame.h"
 #include "thunks/counting.h"
 #include "thunks/liveness.h"
-#include "thunks/near.h"
+#include "thunks/maps.h"
 #include "thunks/unwind_table.h"
 
 /* --- regions ------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 #ifndef SWZ_ASM_OFFSETS_H
 #define SWZ_ASM_OFFSETS_H
 
-/* Offsets in C structures that the hooks use; src/runtime/start.c asserts each. */
+/* Offsets in C structures that the hooks use; src/runtime/start.c asserts each.
+ */
 
 /* struct swz_thread (src/runtime/record/thread.h) */
 #define SWZ_THREAD_LINKS 0
@@ -29,11 +30,11 @@
  * beginning src/runtime/hooks/unwind.c finds it. */
 #define SWZ_THUNK_CFA_BYTES 20
 
-/* So far below the slot the entry hooks keep the program's %rbp when they call C
- * (enter.S). */
+/* So far below the slot the entry hooks keep the program's %rbp when they call
+ * C (enter.S). */
 #define SWZ_SAVED_RBP 88
 
-/* struct swz_dlsym_way (src/runtime/imports/import_plan.h) */
+/* struct swz_dlsym_way (src/runtime/imports/imports.h) */
 #define SWZ_DLSYM_START 0
 #define SWZ_DLSYM_END 8
 #define SWZ_DLSYM_RETURN 16
@@ -43,20 +44,21 @@
 #define SWZ_LINKS_FIRST 8
 #define SWZ_LINKS_NEXT 12
 #define SWZ_LINKS_CHILDREN 16
-#define SWZ_LINKS_TABLE 16 /* in place of children: src/runtime/record/edge_table.h */
+#define SWZ_LINKS_TABLE \
+	16 /* in place of children: src/runtime/record/edge_table.h */
 #define SWZ_LINKS_TABLE_MASK 20
 #define SWZ_LINKS_SHIFT 5
-#define SWZ_IS_LIST 1 /* a bit of `free`: src/runtime/record/context.h */
+#define SWZ_IS_LIST 1  /* a bit of `free`: src/runtime/record/context.h */
 #define SWZ_CHILDREN 4 /* a power of two */
 
-/* An edge that shares its thunks may get its own each time it has been called so
- * many times again: a power of two (src/runtime/hooks/thread_thunks.c). */
+/* An edge that shares its thunks may get its own each time it has been called
+ * so many times again: a power of two (src/runtime/hooks/thread_thunks.c). */
 #define SWZ_HOT_CALLS 128
 
 /* struct swz_thunk (thunks/arena.h) */
 #define SWZ_THUNK_BODY 0
 #define SWZ_THUNK_RETURN 8
-#define SWZ_THUNK_NODE 16 /* units */
+#define SWZ_THUNK_NODE 16   /* units */
 #define SWZ_THUNK_PARENT 20 /* units */
 #define SWZ_THUNK_START 24
 #define SWZ_THUNK_NEXT_FREE 32
@@ -90,17 +92,19 @@
 #define SWZ_START_UNSEEN 8
 #define SWZ_START_STEP 16
 
-/* Sampling (src/runtime/record/sampling.c). From so many ticks on a call is long: the
- * clock costs some thousandths of it. At a score of so much the level rises. */
+/* Sampling (src/runtime/record/sampling.c). From so many ticks on a call is
+ * long: the clock costs some thousandths of it. At a score of so much the level
+ * rises. */
 #define SWZ_LONG_TICKS 16384
-/* From so many on it counts for itself alone. Frames that know no time are looked
- * for at times that are so far apart. */
+/* From so many on it counts for itself alone. Frames that know no time are
+ * looked for at times that are so far apart. */
 #define SWZ_ALONE_TICKS 131072
 #define SWZ_SEE_TICKS 16384
 #define SWZ_SCORE_OF_LEVEL 16
 #define SWZ_LEVEL_SHIFT 4 /* of swz_node.open */
-/* The state of the random numbers is multiplied by this, and one is added (Knuth,
- * "The Art of Computer Programming" 2, 3.3.4: the multiplier of MMIX). */
+/* The state of the random numbers is multiplied by this, and one is added
+ * (Knuth, "The Art of Computer Programming" 2, 3.3.4: the multiplier of MMIX).
+ */
 #define SWZ_RANDOM_MULTIPLIER 6364136223846793005
 
 /* Events (include/swizzle/format.h, src/runtime/record/events.h) */
@@ -126,25 +130,28 @@
 #define SWZ_NODE_OPEN_ONE 256
 #define SWZ_NODE_OPEN_PASS 1
 #define SWZ_NODE_OPEN_CYCLE 128
-#define SWZ_NODE_IS_ROOT -1 /* its function */
+#define SWZ_NODE_IS_ROOT -1  /* its function */
 #define SWZ_FILTER_IS_ONLY 1 /* src/runtime/record/annotations.h */
 
 /* Thunk units. A unit is 1 MiB of code, then 1 MiB of data; code and data of
  * a thunk are 64 bytes each, at the same offset of their half. */
 #define SWZ_UNIT_CODE_BYTES 0x100000
 #define SWZ_THUNK_BYTES 64
-#define SWZ_THUNK_AFTER_CALL 6 /* the thunk address T, from its code's start */
+#define SWZ_THUNK_AFTER_CALL 6 /* the thunk address T, from its code's start \
+				*/
 #define SWZ_THUNK_RETURN_PUSHED 12
 #define SWZ_THUNK_RAX_PUSHED 13
 #define SWZ_ARENA_BYTES 0x20000000 /* 512 MiB: 4 Mi live frames */
 
-/* The hash in a context's table: ((site + 9 * function + key) * this) >> 33. Among
- * its children, while they are few, an edge's first place is the sum's last bits. */
+/* The hash in a context's table: ((site + 9 * function + key) * this) >> 33.
+ * Among its children, while they are few, an edge's first place is the sum's
+ * last bits. */
 #define SWZ_HASH_MULTIPLIER 0x9e3779b97f4a7c15
 #define SWZ_HASH_SHIFT 33
 /* How many places from there on the hooks look at (asm/x86_64/macros.h). */
 #define SWZ_TABLE_PROBES 5
-/* A table lies so many times 2^this bytes before the end of the room for tables. */
+/* A table lies so many times 2^this bytes before the end of the room for
+ * tables. */
 #define SWZ_TABLE_SHIFT 4
 
 #endif

@@ -1,7 +1,7 @@
 /* Libraries that come and go while the program runs.
  * See docs/internals/late-libraries.md. */
 
-#include "runtime/late.h"
+#include "runtime/recording.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include <sys/uio.h>
 
 #include "base/syscall.h"
-#include "runtime/compat/language_runtimes.h"
-#include "runtime/compat/stack_walkers.h"
+#include "runtime/compat/compat.h"
 #include "runtime/discovery/function.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/hooks/slow_calls.h"
@@ -18,10 +17,8 @@
 #include "runtime/hooks/unwind.h"
 #include "runtime/imports/imports.h"
 #include "runtime/module/code_owners.h"
-#include "runtime/module/linker.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
-#include "runtime/plan/patch.h"
 #include "runtime/plan/plan.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
@@ -325,7 +322,7 @@ static void loaded_patch_again(const struct swz_loaded *l,
 
 /* The dynamic linker calls _dl_debug_state, an empty function, whenever its
  * list of modules changes: with RT_ADD or RT_DELETE before, with RT_CONSISTENT
- * after (src/runtime/module/linker.c). At RT_CONSISTENT new modules are mapped,
+ * after (src/runtime/module/loaded.c). At RT_CONSISTENT new modules are mapped,
  * but none of their code has run (glibc before 2.41 has not even relocated
  * them), and the linker holds its lock, so these events come one at a time, in
  * all namespaces.

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "image/cursor.h"
-#include "runtime/cache/cache_files.h"
+#include "runtime/cache/plan_cache.h"
 
 static struct swz_start_record_file file;
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/discovery/function.h"
-#include "thunks/decoder.h"
+#include "thunks/relocate.h"
 
 /* ELF virtual addresses. */
 enum {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/cache/cache_files.h"
+#include "runtime/cache/plan_cache.h"
 #include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"
 

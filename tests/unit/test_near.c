@@ -9,7 +9,6 @@
 
 #include "tests/unit/run_suite.h"
 #include "thunks/maps.h"
-#include "thunks/near.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/discovery/references.h"
-#include "runtime/discovery/unlisted_functions.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "thunks/decoder.h"
 #include "thunks/relocate.h"
 
 #define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1

@@ -27,7 +27,6 @@
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
 #include "tests/unit/run_suite.h"
-#include "thunks/decoder.h"
 #include "thunks/relocate.h"
 
 enum {

@@ -2,7 +2,7 @@
  * in it is checked as if somebody else had written it: only files of this user
  * are read, and a file that is not as it should be is as good as none. */
 
-#include "runtime/cache/cache_files.h"
+#include "runtime/cache/plan_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "base/syscall.h"
 #include "image/elf_view.h"
 #include "image/cursor.h"
-#include "runtime/module/linker.h"
+#include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/events.h"

@@ -11,10 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/cache/cache_files.h"
-#include "runtime/compat/language_runtimes.h"
-#include "runtime/compat/stack_walkers.h"
-#include "runtime/compat/wrapped_functions.h"
+#include "runtime/compat/compat.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
 #include "runtime/module/module.h"

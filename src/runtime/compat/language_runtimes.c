@@ -2,7 +2,7 @@
  * compilers leave in a module, and the answers that they get; options for the
  * sanitizers; and whether a program starts recording by itself. */
 
-#include "runtime/compat/language_runtimes.h"
+#include "runtime/compat/compat.h"
 
 #include <stdbool.h>
 #include <stdint.h>

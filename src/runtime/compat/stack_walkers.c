@@ -2,7 +2,7 @@
  * walkers are wrapped so that thunks are passed over, and unwinders that ask
  * for the tables of an address in our trampolines get them. */
 
-#include "runtime/compat/stack_walkers.h"
+#include "runtime/compat/compat.h"
 
 #include <link.h>
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
  * the real function with its own arguments. A program that imports none of them
  * has no wrapper, and pays nothing. */
 
-#include "runtime/compat/wrapped_functions.h"
+#include "runtime/compat/compat.h"
 
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -22,13 +22,11 @@
 
 #include "base/program_kind.h"
 #include "base/syscall.h"
-#include "runtime/compat/limits.h"
 #include "runtime/discovery/function.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/module/module.h"
 #include "runtime/record/file_mapping.h"
-#include "runtime/record/file_name.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/record/values.h"

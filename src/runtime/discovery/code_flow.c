@@ -9,7 +9,7 @@
 #include "runtime/discovery/return_slot.h"
 #include "runtime/module/module.h"
 #include "runtime/support/scratch_memory.h"
-#include "thunks/decoder.h"
+#include "thunks/relocate.h"
 #include "thunks/encoding.h"
 
 /* --- tables of distances ------------------------------------------------- */

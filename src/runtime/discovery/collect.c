@@ -6,7 +6,7 @@
 
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/return_slot.h"
-#include "runtime/discovery/unlisted_functions.h"
+#include "runtime/discovery/references.h"
 #include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
 

@@ -11,7 +11,6 @@
 #include "image/inflate.h"
 #include "image/line_table.h"
 #include "runtime/discovery/function.h"
-#include "runtime/discovery/symbol_match.h"
 #include "runtime/module/module.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/value_signatures.h"

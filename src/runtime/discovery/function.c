@@ -12,7 +12,6 @@
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
 #include "runtime/support/scratch_memory.h"
-#include "thunks/decoder.h"
 #include "thunks/encoding.h"
 #include "thunks/relocate.h"
 
@@ -141,7 +140,7 @@ static const char *const wrapped[] = {
 	"unw_getcontext",
 };
 
-/* They have wrappers of their own (stack_walkers.h), jump or call one that has,
+/* They have wrappers of their own (compat/compat.h), jump or call one that has,
  * or keep more registers than a wrapper does. */
 static const char *const others[] = {
 	"setjmp",    "_setjmp", "sigsetjmp", "_Unwind_Backtrace",

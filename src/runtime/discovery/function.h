@@ -74,10 +74,9 @@ struct swz_function {
 	uint32_t captured; /* 1 + the number of what is recorded of its
 			    * arguments (record/value_signatures.h); 0: nothing
 			    */
-	const struct swz_wrapper
-		*wrapper; /* what it is patched to go through
-			   * (compat/stack_walkers.h, wrapped_functions.h), or
-			   * NULL; calls are not recorded */
+	const struct swz_wrapper *wrapper; /* what it is patched to go through
+					    * (compat/compat.h), or
+					    * NULL; calls are not recorded */
 };
 
 /* True if the symbol is of code that may be a function of the module's. */
@@ -162,7 +161,7 @@ struct swz_readers {
  * at its return address, or returns twice. */
 bool swz_is_reader_name(const char *name);
 
-/* True if it is one of those that get a wrapper (compat/stack_walkers.h), by
+/* True if it is one of those that get a wrapper (compat/compat.h), by
  * whatever way they are reached. */
 bool swz_is_wrapped_reader_name(const char *name);
 

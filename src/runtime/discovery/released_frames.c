@@ -12,7 +12,7 @@
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/return_slot.h"
 #include "runtime/discovery/scan_slots.h"
-#include "thunks/decoder.h"
+#include "thunks/relocate.h"
 #include "thunks/encoding.h"
 
 /* --- released frames ----------------------------------------------------- */

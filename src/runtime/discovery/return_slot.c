@@ -13,7 +13,7 @@
 #include "runtime/discovery/function.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
-#include "thunks/decoder.h"
+#include "thunks/relocate.h"
 #include "thunks/encoding.h"
 #include "thunks/liveness.h"
 

@@ -11,8 +11,6 @@
  * lead into the text.
  */
 
-#include "runtime/discovery/scan_branches.h"
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +25,7 @@
 #include "runtime/module/module.h"
 #include "runtime/support/config.h"
 #include "runtime/support/worker_threads.h"
-#include "thunks/decoder.h"
+#include "thunks/relocate.h"
 #include "thunks/encoding.h"
 
 /* --- state --------------------------------------------------------------- */

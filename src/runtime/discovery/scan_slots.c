@@ -19,7 +19,7 @@
 #include "runtime/discovery/return_slot.h"
 #include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
-#include "thunks/decoder.h"
+#include "thunks/relocate.h"
 #include "thunks/encoding.h"
 #include "thunks/liveness.h"
 

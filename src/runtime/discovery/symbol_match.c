@@ -3,7 +3,7 @@
  * the longest piece of an identifier that none of its own words contains; the
  * last of these, as most names differ at their ends. */
 
-#include "runtime/discovery/symbol_match.h"
+#include "runtime/discovery/filter.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -20,8 +20,6 @@
  *
  * What such a function calls is looked at next, until there is no more. */
 
-#include "runtime/discovery/unlisted_functions.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -32,7 +30,6 @@
 #include "runtime/module/module.h"
 #include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
-#include "thunks/decoder.h"
 #include "thunks/encoding.h"
 #include "thunks/liveness.h"
 #include "thunks/relocate.h"

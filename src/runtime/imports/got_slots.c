@@ -3,11 +3,11 @@
 
 #include "base/syscall.h"
 #include "runtime/hooks/hooks.h"
-#include "runtime/imports/import_plan.h"
+#include "runtime/imports/imports.h"
 #include "runtime/module/module.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch_memory.h"
-#include "thunks/near.h"
+#include "thunks/maps.h"
 
 /* ------------------------------------------ calls through pointers (dlsym) */
 

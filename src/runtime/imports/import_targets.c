@@ -1,7 +1,7 @@
 /* Lists what the modules import and decides what may be timed. Refusing too
  * much costs a row of the profile; refusing too little breaks the program. */
 
-#include "runtime/imports/import_plan.h"
+#include "runtime/imports/imports.h"
 
 #include <link.h>
 #include <stdbool.h>
@@ -11,7 +11,6 @@
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/scan_slots.h"
-#include "runtime/discovery/symbol_match.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
 #include "runtime/record/annotations.h"
@@ -496,7 +495,7 @@ static uint64_t jump_target(const uint8_t *code, const struct swz_function *f,
 	return f->start + at + 5 + (uint64_t)(int64_t)wide;
 }
 
-/* As for functions that are patched (scan_branches.h). Every byte is taken for
+/* As for functions that are patched (code_flow.h). Every byte is taken for
  * a possible jump; where those lead outside are more places to look at. */
 static enum swz_refusal inspect_place(struct search *search, uint64_t start,
 				      bool jumped)

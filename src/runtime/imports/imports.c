@@ -6,7 +6,6 @@
 
 #include "base/printable.h"
 #include "base/syscall.h"
-#include "runtime/imports/import_plan.h"
 #include "runtime/module/module.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/record_file.h"

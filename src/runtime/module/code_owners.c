@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/module/linker.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
 

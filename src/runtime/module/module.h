@@ -63,7 +63,7 @@ struct swz_module {
 			       * functions */
 	bool flows_only;      /* and is in scope for nothing else */
 	bool foreign_runtime; /* looks return addresses up
-				 (src/runtime/compat/language_runtimes.h) */
+				 (src/runtime/compat/compat.h) */
 	bool own_unwinder;    /* linked into it, exporting nothing */
 	bool tableless;       /* hardly any of its functions has an unwind entry
 			       * or a symbol */
@@ -71,14 +71,14 @@ struct swz_module {
 		      called */
 	bool unwinder_unserved;     /* and cannot be provided for */
 	bool looks_at_callers;      /* of its own making
-				       (src/runtime/compat/language_runtimes.h) */
+				       (src/runtime/compat/compat.h) */
 	struct swz_range generated; /* code with conventions of its own */
 	struct swz_bytes build_id;
 	struct swz_range text[SWZ_MAX_TEXT_RANGES];
 	unsigned text_count;
 	bool texts_left_out; /* too many, or not readable */
 	bool unopened;       /* its file, as is known what matters of it: */
-	bool walks, offers;  /* see cache/cache_files.h */
+	bool walks, offers;  /* see cache/plan_cache.h */
 	struct swz_range plt[SWZ_MAX_PLT_RANGES];
 	unsigned plt_count;
 	/* code that the program may copy and run elsewhere */

@@ -1,12 +1,12 @@
 /* Places for the 5-byte jump of a function that has room for 2 bytes only, and
  * the list of the places behind a function's beginning that change, too. */
 
-#include "runtime/plan/islands.h"
+#include "runtime/plan/plan.h"
 
 #include <stdbool.h>
 
 #include "runtime/discovery/function.h"
-#include "runtime/discovery/scan_branches.h"
+#include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/scan_bytes.h"
 #include "runtime/module/module.h"
 #include "runtime/support/config.h"

@@ -3,15 +3,12 @@
  * where hooks are taken out while recording is stopped, the sites are only
  * listed: the controller writes them (base/control.h). */
 
-#include "runtime/plan/patch.h"
-
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "base/syscall.h"
-#include "runtime/compat/language_runtimes.h"
-#include "runtime/compat/wrapped_functions.h"
+#include "runtime/compat/compat.h"
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
 #include "runtime/module/code_owners.h"

@@ -14,7 +14,6 @@
 #include "runtime/record/histograms.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
-#include "runtime/record/swap.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 
@@ -637,8 +636,8 @@ struct swz_node *swz_long_calls_of(struct swz_thread *thread,
 
 /* --- activations: calls that are open ------------------------------------- */
 
-/* Sums are changed by one instruction each (swap.h): a signal handler may come
- * to the same node. */
+/* Sums are changed by one instruction each (edge_table.h): a signal handler may
+ * come to the same node. */
 
 static void add_ticks(struct swz_node *node, uint64_t ticks)
 {

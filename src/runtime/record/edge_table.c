@@ -10,7 +10,6 @@
 #include "base/syscall.h"
 #include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
-#include "runtime/record/swap.h"
 #include "runtime/record/thread.h"
 
 /* ------------------------------------------------------- a context's edges */

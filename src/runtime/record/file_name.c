@@ -1,4 +1,4 @@
-#include "runtime/record/file_name.h"
+#include "runtime/record/record_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,6 @@
 #include "base/status.h"
 #include "base/syscall.h"
 #include "runtime/record/file_mapping.h"
-#include "runtime/record/file_name.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/clock.h"
 #include "runtime/support/config.h"

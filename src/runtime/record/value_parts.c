@@ -1,4 +1,4 @@
-#include "runtime/record/value_parts.h"
+#include "runtime/record/values.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,7 +14,6 @@
 #include "runtime/record/kept_calls.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/value_parts.h"
 #include "runtime/record/value_signatures.h"
 #include "runtime/support/config.h"
 

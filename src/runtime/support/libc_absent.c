@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "thunks/decoder.h"
+#include "thunks/relocate.h"
 
 #define SWZ_HIDDEN __attribute__((visibility("hidden")))
 
