@@ -322,7 +322,7 @@ static void loaded_patch_again(const struct swz_loaded *l,
 
 /* The dynamic linker calls _dl_debug_state, an empty function, whenever its
  * list of modules changes: with RT_ADD or RT_DELETE before, with RT_CONSISTENT
- * after (src/runtime/module/loaded.c). At RT_CONSISTENT new modules are mapped,
+ * after (src/runtime/module/linker.c). At RT_CONSISTENT new modules are mapped,
  * but none of their code has run (glibc before 2.41 has not even relocated
  * them), and the linker holds its lock, so these events come one at a time, in
  * all namespaces.
