@@ -17,39 +17,24 @@
 
 /* --- collect: the slots of a thread -------------------------------------- */
 
-struct swz_tree_builder {
+struct tree_builder {
 	struct swz_tree *tree;
 	struct swz_profile *profile;
 	const struct swz_profile_thread *thread;
 	const struct swz_range *range; /* NULL: all */
 	struct swz_unit_index units;   /* of nodes */
-	uint32_t *preorder;            /* per node: position, SWZ_INDEX_NONE if
-					* unreachable */
-	uint32_t *last_below; /* per node: position of its last descendant */
+	struct swz_tree_order order;
 };
-
-static bool swz_tree_is_context(const struct swz_tree *tree, uint32_t index)
-{
-	return tree->nodes[index].context == index;
-}
-
-/* After the second step: whether the inner context lies in the outer one. */
-static bool swz_tree_encloses(const struct swz_tree_builder *builder,
-			      uint32_t outer, uint32_t inner)
-{
-	return builder->preorder[outer] <= builder->preorder[inner] &&
-	       builder->preorder[inner] <= builder->last_below[outer];
-}
 
 #define NONE SWZ_INDEX_NONE
 
-static struct swz_tree_node *append(struct swz_tree_builder *builder)
+static struct swz_tree_node *append(struct tree_builder *builder)
 {
 	return &builder->tree->nodes[builder->tree->count++];
 }
 
 /* Makes room for all slots there are. */
-static void make_room(struct swz_tree_builder *builder)
+static void make_room(struct tree_builder *builder)
 {
 	const struct swz_profile_thread *thread = builder->thread;
 	size_t count = 2, i; /* with the root and what was not traced */
@@ -72,7 +57,7 @@ static void make_room(struct swz_tree_builder *builder)
 					    sizeof(uint32_t));
 }
 
-static void collect_root(struct swz_tree_builder *builder)
+static void collect_root(struct tree_builder *builder)
 {
 	const struct swz_profile_thread *thread = builder->thread;
 	uint64_t total = thread->last_ticks - thread->record.start_ticks;
@@ -132,7 +117,7 @@ static int64_t ticks_bound(const struct swz_node *slot, uint64_t open,
 }
 
 /* The thread's last moment, as nodes have it. */
-static uint64_t last_moment(const struct swz_tree_builder *builder)
+static uint64_t last_moment(const struct tree_builder *builder)
 {
 	return builder->thread->last_ticks -
 	       builder->profile->header.epoch_ticks + SWZ_TICKS_BIAS;
@@ -156,7 +141,7 @@ static double variance_of(const struct swz_node *slot, double ticks)
 
 /* In a forked process, frames that were open at the fork count no call, and
  * those that were resumed none here. */
-static bool inherits(const struct swz_tree_builder *builder,
+static bool inherits(const struct tree_builder *builder,
 		     const struct swz_node *slot)
 {
 	return builder->profile->header.flags & SWZ_FILE_FORKED ||
@@ -164,7 +149,7 @@ static bool inherits(const struct swz_tree_builder *builder,
 }
 
 /* Sampled: the most that so many activations can have lasted together. */
-static int64_t estimate_bound(const struct swz_tree_builder *builder,
+static int64_t estimate_bound(const struct tree_builder *builder,
 			      const struct swz_node *slot, uint64_t count)
 {
 	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
@@ -173,7 +158,7 @@ static int64_t estimate_bound(const struct swz_tree_builder *builder,
 				       : swz_scale(total, count, 1);
 }
 
-static void collect_estimate(struct swz_tree_builder *builder,
+static void collect_estimate(struct tree_builder *builder,
 			     const struct swz_node *slot, uint32_t unit,
 			     struct swz_tree_node *node)
 {
@@ -200,7 +185,7 @@ static void collect_estimate(struct swz_tree_builder *builder,
 		builder->tree->repaired_nodes++;
 }
 
-static void collect_costs(struct swz_tree_builder *builder,
+static void collect_costs(struct tree_builder *builder,
 			  const struct swz_node *slot,
 			  struct swz_tree_node *node)
 {
@@ -232,7 +217,7 @@ static void collect_costs(struct swz_tree_builder *builder,
 }
 
 /* Samples are not torn: the file is written when all is known. */
-static void collect_samples(struct swz_tree_builder *builder,
+static void collect_samples(struct tree_builder *builder,
 			    const struct swz_node *slot,
 			    struct swz_tree_node *node)
 {
@@ -256,7 +241,7 @@ static int64_t bounded(int64_t ticks)
 }
 
 /* Times are whole, and waiting is the context's own. */
-static void collect_merged(struct swz_tree_builder *builder,
+static void collect_merged(struct tree_builder *builder,
 			   const struct swz_node *slot,
 			   struct swz_tree_node *node)
 {
@@ -275,7 +260,7 @@ static void collect_merged(struct swz_tree_builder *builder,
 	node->max_ticks = limit_ticks(slot->max_ticks, INT64_MAX / 4);
 }
 
-static void collect_merged_root(struct swz_tree_builder *builder)
+static void collect_merged_root(struct tree_builder *builder)
 {
 	const struct swz_profile *profile = builder->profile;
 	struct swz_tree_node *root = &builder->tree->nodes[SWZ_TREE_ROOT];
@@ -299,14 +284,14 @@ static bool has_flag(const struct swz_profile *profile, uint32_t function,
 	return function != NONE && profile->functions[function].flags & flag;
 }
 
-static bool has_long_calls(const struct swz_tree_builder *builder,
+static bool has_long_calls(const struct tree_builder *builder,
 			   const struct swz_node *slot)
 {
 	return builder->tree->sampled && slot->call_site & SWZ_CALL_SITE_LONG &&
 	       !(slot->open & SWZ_NODE_FOLDED);
 }
 
-static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
+static void collect_slot(struct tree_builder *builder, uint32_t unit)
 {
 	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
 	struct swz_tree_node *node;
@@ -358,7 +343,7 @@ static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
 }
 
 /* To the edge's other calls. */
-static void add_long_calls(struct swz_tree_builder *builder, uint32_t unit)
+static void add_long_calls(struct tree_builder *builder, uint32_t unit)
 {
 	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
 	struct swz_tree *tree = builder->tree;
@@ -393,7 +378,7 @@ static void add_long_calls(struct swz_tree_builder *builder, uint32_t unit)
 	tree->repaired_nodes += repaired;
 }
 
-static void collect_unwound(struct swz_tree_builder *builder)
+static void collect_unwound(struct tree_builder *builder)
 {
 	const struct swz_profile_thread *thread = builder->thread;
 	struct swz_tree_node *nodes = builder->tree->nodes;
@@ -444,7 +429,7 @@ static void resolve_folded(const struct swz_tree *tree,
 }
 
 /* Units to indices. What is not there becomes NONE. */
-static void resolve(struct swz_tree_builder *builder)
+static void resolve(struct tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
 	size_t i;
@@ -461,7 +446,7 @@ static void resolve(struct swz_tree_builder *builder)
 
 /* A sampled thread has no time outside of what was sampled. A context's own
  * waiting is what that of its children leaves of it. */
-static void sum_samples(struct swz_tree_builder *builder)
+static void sum_samples(struct tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
 	struct swz_tree_node *root = &tree->nodes[SWZ_TREE_ROOT];
@@ -490,7 +475,7 @@ static void sum_samples(struct swz_tree_builder *builder)
 			      SWZ_SAMPLES_OF_WAITING;
 }
 
-static void append_untraced(struct swz_tree_builder *builder)
+static void append_untraced(struct tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
 	uint32_t index = (uint32_t)tree->count;
@@ -510,7 +495,7 @@ static void append_untraced(struct swz_tree_builder *builder)
 
 /* The first step: the tree's nodes as the file has them, times closed; parents
  * and contexts are indices, SWZ_INDEX_NONE where there is no such node. */
-static void tree_collect(struct swz_tree_builder *builder)
+static void tree_collect(struct tree_builder *builder)
 {
 	const struct swz_profile_thread *thread = builder->thread;
 	size_t i;
@@ -550,338 +535,6 @@ static void tree_collect(struct swz_tree_builder *builder)
 				    builder->profile, thread);
 }
 
-/* --- cost: self times and sums ------------------------------------------- */
-
-/* The invariant that costs keep: a node's ticks appear once as time of its
- * context and once as time that its caller spent in it, so the self times add
- * up to the root's ticks, exactly. */
-
-/* Temporary sums per context, of nodes whose time is spent in it (within) and
- * of nodes that are called from it (beneath). */
-struct sums {
-	int64_t within;
-	int64_t beneath;
-	int64_t cost; /* of the hooks, in the context's self time */
-	double variance;
-};
-
-/* A folded node is not really called from its parent, so its time must not be
- * taken from it. */
-static bool called_from_parent(const struct swz_tree_node *node)
-{
-	return !(node->flags & SWZ_NODE_FOLDED);
-}
-
-static int64_t cost_inside(const struct swz_tree *tree,
-			   const struct swz_tree_node *node)
-{
-	return swz_call_cost(node->calls, tree->cost_inside);
-}
-
-int64_t swz_tree_cost_outside(const struct swz_tree *tree,
-			      const struct swz_tree_node *node)
-{
-	uint64_t timed = node->timed, cost = tree->cost_outside;
-	int64_t sum;
-
-	if (!tree->sampled)
-		return swz_call_cost(node->calls, cost);
-	sum = swz_add(
-		swz_call_cost(timed, swz_add_count(tree->cost_inside, cost)),
-		swz_call_cost(node->calls - timed,
-			      node->is_leaf ? tree->cost_leaf
-					    : tree->cost_untimed));
-	return swz_sub(sum, cost_inside(tree, node));
-}
-
-static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
-{
-	uint32_t i;
-
-	for (i = 1; i < tree->count; i++) {
-		const struct swz_tree_node *node = &tree->nodes[i];
-		struct sums *context = &sums[node->context];
-		struct sums *parent = &sums[node->parent];
-
-		context->cost = swz_add(context->cost, cost_inside(tree, node));
-		/* both parts of it: whoever made these calls was not traced */
-		if (node->id == SWZ_FUNCTION_UNTRACED && tree->compensated)
-			context->cost = swz_add(
-				tree->untraced_own,
-				swz_call_cost(
-					tree->untraced_calls,
-					swz_add_count(tree->cost_inside,
-						      tree->cost_outside)));
-		if (called_from_parent(node))
-			parent->cost = swz_add(
-				parent->cost,
-				swz_tree_cost_outside(tree, node));
-		/* what a context calls of itself adds nothing to its self */
-		if (node->context == node->parent && called_from_parent(node))
-			continue;
-		context->variance += node->variance;
-		if (called_from_parent(node))
-			parent->variance += node->variance;
-		if (swz_tree_is_context(tree, i))
-			continue;
-		context->within = swz_add(context->within, node->ticks);
-		if (called_from_parent(node))
-			parent->beneath = swz_add(parent->beneath, node->ticks);
-	}
-}
-
-/* True if the function is not on the path above. */
-static bool is_outermost(const struct swz_tree *tree, uint32_t index)
-{
-	uint32_t function = tree->nodes[index].function;
-
-	while (index != SWZ_TREE_ROOT) {
-		const struct swz_tree_node *node;
-
-		index = tree->nodes[index].parent;
-		node = &tree->nodes[index];
-		if (node->function == function &&
-		    !(node->flags & SWZ_NODE_HIDDEN))
-			return false;
-	}
-	return true;
-}
-
-/* Code that is not hooked lasts as long as what it called. What else it took is
- * the self time of the hooked function above, and so is the hooks' cost. */
-static void derive_code(struct swz_tree *tree, struct sums *sums,
-			uint32_t index)
-{
-	struct swz_tree_node *node = &tree->nodes[index];
-	struct sums *parent = &sums[node->parent];
-
-	node->ticks = sums[index].beneath;
-	node->outer_ticks = is_outermost(tree, index) ? node->ticks : 0;
-	parent->cost = swz_add(parent->cost, sums[index].cost);
-	parent->variance += sums[index].variance;
-	parent->beneath = swz_add(parent->beneath, node->ticks);
-}
-
-/* Children first. A context that seems shorter than what it called was torn:
- * it lasted at least as long as that. */
-static void derive_self(struct swz_tree *tree, struct sums *sums)
-{
-	size_t i;
-
-	for (i = tree->context_count; i-- > 0;) {
-		uint32_t index = tree->contexts[i];
-		struct swz_tree_node *node = &tree->nodes[index];
-		const struct sums *sum = &sums[index];
-		struct sums *parent = &sums[node->parent];
-		int64_t self = swz_sub(swz_add(node->ticks, sum->within),
-				       sum->beneath);
-
-		if (node->is_code) {
-			derive_code(tree, sums, index);
-			continue;
-		}
-		if (self < 0 && index == SWZ_TREE_ROOT && tree->sampled) {
-			self = 0;
-		} else if (self < 0) {
-			node->ticks = swz_sub(node->ticks, self);
-			node->outer_ticks = swz_sub(node->outer_ticks, self);
-			self = 0;
-			/* estimates may miss by as much */
-			if (!tree->sampled)
-				tree->repaired_nodes++;
-		}
-		node->raw_self = self;
-		node->self = swz_sub(self, sum->cost);
-		node->self_variance = sum->variance;
-		if (node->self < 0 ||
-		    (tree->compensated && node->id == SWZ_FUNCTION_OURSELVES))
-			node->self = 0;
-		if (index != SWZ_TREE_ROOT && called_from_parent(node))
-			parent->beneath = swz_add(parent->beneath, node->ticks);
-	}
-}
-
-/* Makes the self times, or the raw ones, smaller as OF is than SUM. */
-static void scale_self(struct swz_tree *tree, bool raw, int64_t of, int64_t sum)
-{
-	for (size_t i = 0; i < tree->context_count; i++) {
-		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
-		int64_t *self = raw ? &node->raw_self : &node->self;
-
-		*self = swz_scale(*self, (uint64_t)of, (uint64_t)sum);
-	}
-}
-
-static void sum_self(const struct swz_tree *tree, int64_t *raw, int64_t *self)
-{
-	*raw = *self = 0;
-	for (size_t i = 0; i < tree->context_count; i++) {
-		const struct swz_tree_node *node =
-			&tree->nodes[tree->contexts[i]];
-
-		*raw = swz_add(*raw, node->raw_self);
-		*self = swz_add(*self, node->self);
-	}
-}
-
-/* Estimates may come to more than the thread's time, which is known. So may
- * what is left of them without the hooks: the caller gets back what calls that
- * are not timed took less than is taken from their own, which may have had
- * less. */
-static void settle_estimates(struct swz_tree *tree)
-{
-	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, raw, self;
-
-	sum_self(tree, &raw, &self);
-	if (raw > total) {
-		scale_self(tree, true, total, raw);
-		scale_self(tree, false, total, raw);
-		sum_self(tree, &raw, &self);
-	}
-	if (self > raw)
-		scale_self(tree, false, raw, self);
-}
-
-static void sum_subtrees(struct swz_tree *tree)
-{
-	size_t i;
-
-	for (i = tree->context_count; i-- > 0;) {
-		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
-		struct swz_tree_node *parent = &tree->nodes[node->parent];
-
-		node->raw_below = swz_add(node->raw_below, node->raw_self);
-		node->self_below = swz_add(node->self_below, node->self);
-		if (i == 0)
-			break;
-		parent->raw_below = swz_add(parent->raw_below, node->raw_below);
-		parent->self_below = swz_add(parent->self_below,
-					     node->self_below);
-	}
-}
-
-/* The one of two ancestors of a node that is nearer to the root. */
-static uint32_t higher(const struct swz_tree_builder *builder, uint32_t a,
-		       uint32_t b)
-{
-	return builder->preorder[a] < builder->preorder[b] ? a : b;
-}
-
-/* Where recursion leads out of each subtree: upwards what is seen from below,
- * then downwards, as the place it leads to may lead out further. */
-static void find_tops(const struct swz_tree_builder *builder)
-{
-	struct swz_tree *tree = builder->tree;
-	struct swz_tree_node *nodes = tree->nodes;
-	size_t i;
-
-	for (i = 0; i < tree->context_count; i++)
-		nodes[tree->contexts[i]].top = tree->contexts[i];
-	for (i = 1; i < tree->count; i++) {
-		uint32_t to = nodes[i].context;
-
-		if (swz_tree_is_context(tree, (uint32_t)i))
-			continue;
-		if (!swz_tree_encloses(builder, to, nodes[i].parent))
-			to = SWZ_TREE_ROOT; /* a folded node */
-		nodes[nodes[i].parent].top = higher(
-			builder, nodes[nodes[i].parent].top, to);
-	}
-	for (i = tree->context_count; i-- > 1;) {
-		struct swz_tree_node *node = &nodes[tree->contexts[i]];
-
-		nodes[node->parent].top = higher(
-			builder, nodes[node->parent].top, node->top);
-	}
-	for (i = 1; i < tree->context_count; i++) {
-		struct swz_tree_node *node = &nodes[tree->contexts[i]];
-
-		node->top = nodes[node->top].top;
-	}
-}
-
-/* A sum of profiles gives self times; what is below is added to them. */
-static void derive_inclusive(struct swz_tree *tree)
-{
-	int64_t *below = swz_allocate(tree->count, sizeof(*below));
-	size_t i;
-
-	for (i = tree->context_count; i-- > 0;) {
-		uint32_t index = tree->contexts[i];
-		struct swz_tree_node *node = &tree->nodes[index];
-
-		node->raw_self = node->self = node->ticks;
-		node->ticks = swz_add(node->ticks, below[index]);
-		if (index != SWZ_TREE_ROOT)
-			below[node->parent] = swz_add(below[node->parent],
-						      node->ticks);
-	}
-	free(below);
-	/* recursion may have led out of the subtree, and back */
-	for (i = 0; i < tree->count; i++) {
-		struct swz_tree_node *node = &tree->nodes[i];
-
-		if (tree->samples || i == SWZ_TREE_ROOT)
-			node->outer_ticks = node->ticks;
-		else if (node->ticks < node->outer_ticks)
-			node->ticks = node->outer_ticks;
-	}
-}
-
-static void derive_total(struct swz_tree *tree)
-{
-	size_t i;
-
-	tree->total_ticks = 0;
-	for (i = 0; i < tree->context_count; i++)
-		tree->total_ticks = swz_add(
-			tree->total_ticks,
-			tree->nodes[tree->contexts[i]].raw_self);
-	for (i = 1; i < tree->count; i++)
-		if (!called_from_parent(&tree->nodes[i]))
-			tree->total_ticks = swz_sub(tree->total_ticks,
-						    tree->nodes[i].ticks);
-	if (tree->total_ticks < 0)
-		tree->total_ticks = 0;
-}
-
-/* The last step: self times, sums over subtrees, the total. */
-static void tree_cost(const struct swz_tree_builder *builder)
-{
-	struct swz_tree *tree = builder->tree;
-	struct sums *sums;
-
-	if (tree->merged) {
-		derive_inclusive(tree);
-		sum_subtrees(tree);
-		find_tops(builder);
-		if (!tree->counts)
-			tree->total_ticks =
-				(int64_t)(builder->thread->last_ticks -
-					  builder->thread->record.start_ticks);
-		return;
-	}
-	sums = swz_allocate(tree->count, sizeof(*sums));
-	sum_recursive_nodes(tree, sums);
-	derive_self(tree, sums);
-	free(sums);
-	if (tree->sampled)
-		settle_estimates(tree);
-	sum_subtrees(tree);
-	find_tops(builder);
-	derive_total(tree);
-}
-
-int64_t swz_tree_inclusive(const struct swz_tree *tree,
-			   const struct swz_tree_node *node)
-{
-	const struct swz_tree_node *context = &tree->nodes[node->context];
-	const struct swz_tree_node *top = &tree->nodes[context->top];
-
-	return swz_scale(node->outer_ticks, (uint64_t)top->self_below,
-			 (uint64_t)top->raw_below);
-}
-
 /* --- order: contexts in preorder ----------------------------------------- */
 
 /* After `collect' the arrays hold whatever the file says; after `order' every
@@ -890,7 +543,7 @@ int64_t swz_tree_inclusive(const struct swz_tree *tree,
 
 /* Walks the contexts from the root. Children of each parent are a linked list
  * through `next', so the walk needs no stack but the parents themselves. */
-static void walk(struct swz_tree_builder *builder, const uint32_t *parents,
+static void walk(struct tree_builder *builder, const uint32_t *parents,
 		 const uint32_t *first, const uint32_t *next)
 {
 	struct swz_tree *tree = builder->tree;
@@ -898,14 +551,14 @@ static void walk(struct swz_tree_builder *builder, const uint32_t *parents,
 	uint32_t position = 0;
 
 	for (;;) {
-		builder->preorder[at] = position;
+		builder->order.preorder[at] = position;
 		tree->contexts[position++] = at;
 		if (first[at] != NONE) {
 			at = first[at];
 			continue;
 		}
 		for (;;) {
-			builder->last_below[at] = position - 1;
+			builder->order.last_below[at] = position - 1;
 			if (at == SWZ_TREE_ROOT) {
 				tree->context_count = position;
 				return;
@@ -919,7 +572,7 @@ static void walk(struct swz_tree_builder *builder, const uint32_t *parents,
 }
 
 /* (nodes are large: what is looked at in no order is gathered in arrays) */
-static void order_contexts(struct swz_tree_builder *builder)
+static void order_contexts(struct tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
 	uint32_t *parents = swz_allocate(tree->count, sizeof(*parents));
@@ -933,7 +586,7 @@ static void order_contexts(struct swz_tree_builder *builder)
 				     : NONE;
 		first[i] = NONE;
 		next[i] = NONE;
-		builder->preorder[i] = NONE;
+		builder->order.preorder[i] = NONE;
 	}
 	/* backwards, so that children come out in the order of the file; a
 	 * parent on a cycle is never reached from the root */
@@ -951,27 +604,27 @@ static void order_contexts(struct swz_tree_builder *builder)
 	free(next);
 }
 
-static bool consistent(const struct swz_tree_builder *builder, uint32_t index)
+static bool consistent(const struct tree_builder *builder, uint32_t index)
 {
 	const struct swz_tree *tree = builder->tree;
 	const struct swz_tree_node *node = &tree->nodes[index];
 
 	if (node->context == index)
-		return builder->preorder[index] != NONE;
+		return builder->order.preorder[index] != NONE;
 	if (node->parent == NONE || node->context == NONE ||
-	    builder->preorder[node->parent] == NONE ||
-	    builder->preorder[node->context] == NONE)
+	    builder->order.preorder[node->parent] == NONE ||
+	    builder->order.preorder[node->context] == NONE)
 		return false;
 	/* (preorder is only ever set for contexts) */
 	if (tree->nodes[node->context].id != node->id)
 		return false;
 	return node->flags & SWZ_NODE_FOLDED ||
-	       swz_tree_encloses(builder, node->context, node->parent);
+	       swz_tree_encloses(&builder->order, node->context, node->parent);
 }
 
 /* Removes inconsistent nodes and renumbers what remains. A consistent node
  * only refers to consistent ones. */
-static void compact(struct swz_tree_builder *builder)
+static void compact(struct tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
 	uint32_t *renumbered = swz_allocate(tree->count, sizeof(*renumbered));
@@ -991,8 +644,10 @@ static void compact(struct swz_tree_builder *builder)
 			continue;
 		node.parent = renumbered[node.parent];
 		node.context = renumbered[node.context];
-		builder->preorder[renumbered[i]] = builder->preorder[i];
-		builder->last_below[renumbered[i]] = builder->last_below[i];
+		builder->order.preorder[renumbered[i]] =
+			builder->order.preorder[i];
+		builder->order.last_below[renumbered[i]] =
+			builder->order.last_below[i];
 		tree->nodes[renumbered[i]] = node;
 	}
 	for (i = 0; i < tree->context_count; i++)
@@ -1012,11 +667,12 @@ void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
 			  const struct swz_profile_thread *thread,
 			  bool compensate, const struct swz_range *range)
 {
-	struct swz_tree_builder builder = {
+	struct tree_builder builder = {
 		.tree = tree,
 		.profile = profile,
 		.thread = thread,
 		.range = range,
+		.order = {.tree = tree, .thread = thread},
 	};
 
 	*tree = (struct swz_tree){.compensated = compensate};
@@ -1032,14 +688,14 @@ void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
 	}
 	tree_collect(&builder);
 	tree->contexts = swz_allocate(tree->count, sizeof(*tree->contexts));
-	builder.preorder = swz_allocate(tree->count, sizeof(uint32_t));
-	builder.last_below = swz_allocate(tree->count, sizeof(uint32_t));
+	builder.order.preorder = swz_allocate(tree->count, sizeof(uint32_t));
+	builder.order.last_below = swz_allocate(tree->count, sizeof(uint32_t));
 	order_contexts(&builder);
 	compact(&builder);
-	tree_cost(&builder);
+	swz_tree_cost(&builder.order);
 	swz_tree_place_waiting(tree);
-	free(builder.preorder);
-	free(builder.last_below);
+	free(builder.order.preorder);
+	free(builder.order.last_below);
 	free(builder.units.items);
 }
 

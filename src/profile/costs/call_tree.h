@@ -139,6 +139,35 @@ int64_t swz_tree_inclusive(const struct swz_tree *tree,
 int64_t swz_close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
 			bool *repaired);
 
+/* --- self times and sums ------------------------------------------------- */
+
+/* Where contexts lie in preorder, which tells what encloses what. */
+struct swz_tree_order {
+	struct swz_tree *tree;
+	const struct swz_profile_thread *thread;
+	uint32_t *preorder;   /* per node: position, SWZ_INDEX_NONE if
+			       * unreachable */
+	uint32_t *last_below; /* per node: position of its last descendant */
+};
+
+static inline bool swz_tree_is_context(const struct swz_tree *tree,
+				       uint32_t index)
+{
+	return tree->nodes[index].context == index;
+}
+
+/* True if the inner context lies in the outer one. */
+static inline bool swz_tree_encloses(const struct swz_tree_order *order,
+				     uint32_t outer, uint32_t inner)
+{
+	return order->preorder[outer] <= order->preorder[inner] &&
+	       order->preorder[inner] <= order->last_below[outer];
+}
+
+/* The last step of building a tree: self times, sums over subtrees, the
+ * total. */
+void swz_tree_cost(const struct swz_tree_order *order);
+
 /* --- costs by the events of a range --------------------------------------- */
 
 /* The costs of a tree's nodes by the events of a range of time. */

@@ -1,4 +1,6 @@
-/* A type with names becomes an enum of these, so that all formats and
+/* The meaning of types and results, by the configuration and by their kind.
+ *
+ * A type with names becomes an enum of these, so that all formats and
  * conditions know them; a base alone becomes another kind of number. What it
  * was recorded as still says what is an error, where the configuration does
  * not. */
@@ -6,6 +8,7 @@
 #include "profile/names/value_print.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile/file/values.h"
@@ -125,4 +128,166 @@ void swz_type_rules_apply(struct swz_profile *profile,
 				apply(set, j, rule);
 		}
 	}
+}
+
+/* --- results that tell of errors ----------------------------------------- */
+
+/* The meaning of a result: a number, or that something went wrong. */
+
+const struct swz_value *swz_value_result(const struct swz_call_values *values)
+{
+	size_t i;
+
+	for (i = 0; i < values->count; i++)
+		if (!values->values[i].pointed)
+			return &values->values[i];
+	return NULL;
+}
+
+/* Names like EINVAL_ERROR, kFailed, STATUS_INVALID. */
+static bool sounds_wrong(const char *name)
+{
+	static const char *const words[] = {"err", "fail", "invalid", "bad"};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+/* Rust's Result */
+static bool is_failed(const struct swz_value *result)
+{
+	const struct swz_value_member *m;
+
+	if (!result->plain.bytes || result->plain.bad)
+		return false;
+	m = swz_value_variant(result, result->type, result->plain.bytes,
+			      result->plain.size);
+	return m &&
+	       strcmp(swz_signature_text(result->set, m->name), "Err") == 0;
+}
+
+/* What the configuration says of the result's type; NULL: nothing. */
+static const struct swz_type_rule *type_rule(const struct swz_value *result)
+{
+	const struct swz_signature_set *set = result->set;
+	const struct swz_type_rule *rule =
+		set->rules ? &set->rules[result->type - set->types] : NULL;
+
+	return rule && rule->rule ? rule : NULL;
+}
+
+/* Compares without a sign, where the type has none or the other value is none
+ * of those with one. */
+static bool holds(const struct swz_value *result, const struct swz_condition *c,
+		  uint8_t kind, int64_t number)
+{
+	uint32_t bytes = result->type->bytes;
+	struct swz_condition with = *c;
+	const struct swz_value_member *m =
+		&result->set->members[result->type->first];
+	bool is_signed = kind == SWZ_TYPE_SIGNED || kind == SWZ_TYPE_ENUM;
+	uint64_t mask = UINT64_MAX >> (64 - 8 * bytes);
+	uint32_t i;
+
+	if (c->operand == SWZ_OPERAND_NAME) {
+		for (i = 0; i < result->type->members; i++)
+			if (strcmp(swz_signature_text(result->set, m[i].name),
+				   c->text) == 0)
+				break;
+		if (i == result->type->members)
+			return false;
+		with.operand = SWZ_OPERAND_INTEGER;
+		with.integer = m[i].offset;
+	} else if (c->operand != SWZ_OPERAND_INTEGER) {
+		return false;
+	}
+	if (is_signed && (c->operand == SWZ_OPERAND_NAME || with.integer < 0 ||
+			  (uint64_t)with.integer <= mask >> 1))
+		return swz_condition_holds_integer(&with, number, false);
+	with.integer &= (int64_t)mask;
+	return swz_condition_holds_integer(
+		&with, (int64_t)((uint64_t)number & mask), true);
+}
+
+/* By [type@...]; false: that says nothing of it. */
+static bool decide_by_type(const struct swz_value *result, int64_t number,
+			   bool *exceptional)
+{
+	const struct swz_type_rule *of = type_rule(result);
+	const char *name;
+	size_t i;
+
+	if (!of)
+		return false;
+	*exceptional = false;
+	for (i = 0; i < of->rule->exceptional_count && !*exceptional; i++)
+		*exceptional = holds(result, &of->rule->exceptional[i],
+				     of->kind, number);
+	if (of->rule->never_exceptional || of->rule->exceptional_count)
+		return true;
+	if (of->kind == SWZ_TYPE_ENUM)
+		return false;
+	name = result->type->kind == SWZ_TYPE_ENUM
+		       ? swz_value_member_name(result, result->type, number)
+		       : NULL;
+	*exceptional = (name && sounds_wrong(name)) ||
+		       (of->kind == SWZ_TYPE_SIGNED    ? number < 0
+			: of->kind == SWZ_TYPE_POINTER ? number == 0
+						       : number == -1);
+	return true;
+}
+
+bool swz_value_is_exceptional(const struct swz_value *result)
+{
+	const struct swz_value_bytes *text = &result->text;
+	const char *name;
+	int64_t number;
+	bool decided;
+
+	if (text->bytes)
+		return text->bad && text->cut;
+	if (result->type->kind == SWZ_TYPE_VARIANT)
+		return is_failed(result);
+	if (!swz_value_number(result, &number))
+		return false;
+	if (decide_by_type(result, number, &decided))
+		return decided;
+	switch (result->type->kind) {
+	case SWZ_TYPE_SIGNED:
+		return number < 0;
+	case SWZ_TYPE_UNSIGNED:
+		number = swz_value_read(result->plain.bytes, result->plain.size,
+					true);
+		return number == -1;
+	case SWZ_TYPE_HEX:
+	case SWZ_TYPE_OCTAL:
+		return number == -1;
+	case SWZ_TYPE_BOOL:
+	case SWZ_TYPE_POINTER:
+	case SWZ_TYPE_FUNCTION:
+	case SWZ_TYPE_SMART:
+		return number == 0;
+	case SWZ_TYPE_ENUM:
+		if (result->type->flags & SWZ_TYPE_IS_ERROR)
+			return number != 0;
+		name = swz_value_member_name(result, result->type, number);
+		return number < 0 || (name && sounds_wrong(name));
+	default:
+		return false;
+	}
+}
+
+void swz_exception_print(struct swz_text *text, const char *mangled)
+{
+	static const char prefix[] = "typeinfo for ";
+	char *symbol = swz_print("_ZTI%s", mangled);
+	char *shown = swz_demangle(symbol, 0, SWZ_DEMANGLE_SIMPLE);
+	bool known = strncmp(shown, prefix, strlen(prefix)) == 0;
+
+	swz_text_put_plain(text, known ? shown + strlen(prefix) : mangled);
+	free(shown);
+	free(symbol);
 }

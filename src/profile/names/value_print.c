@@ -82,12 +82,9 @@ void swz_text_put_plain(struct swz_text *text, const char *s)
 
 /* --- members ------------------------------------------------------------- */
 
-/* The name in an enum: of a number, of a variant with data. NULL: it is not
- * known. */
-
-static const char *value_member_name(const struct swz_value *value,
-				     const struct swz_value_type *type,
-				     int64_t number)
+const char *swz_value_member_name(const struct swz_value *value,
+				  const struct swz_value_type *type,
+				  int64_t number)
 {
 	uint32_t i;
 
@@ -101,8 +98,7 @@ static const char *value_member_name(const struct swz_value *value,
 	return NULL;
 }
 
-/* The variant that there is in these bytes of TYPE. */
-static const struct swz_value_member *value_variant(
+const struct swz_value_member *swz_value_variant(
 	const struct swz_value *value, const struct swz_value_type *type,
 	const uint8_t *bytes, size_t size)
 {
@@ -134,8 +130,7 @@ static const struct swz_value_member *value_variant(
 
 /* Bytes of a value as numbers and text. */
 
-/* Up to 8 bytes, the sign extended if it has one. */
-static int64_t read_number(const uint8_t *bytes, size_t size, bool is_signed)
+int64_t swz_value_read(const uint8_t *bytes, size_t size, bool is_signed)
 {
 	uint64_t value = 0;
 	unsigned unused;
@@ -148,6 +143,54 @@ static int64_t read_number(const uint8_t *bytes, size_t size, bool is_signed)
 		return 0;
 	return is_signed ? (int64_t)(value << unused) >> unused
 			 : (int64_t)value;
+}
+
+bool swz_value_number(const struct swz_value *value, int64_t *number)
+{
+	switch (value->type->kind) {
+	case SWZ_TYPE_FLOAT:
+	case SWZ_TYPE_STRUCT:
+	case SWZ_TYPE_VARIANT:
+	case SWZ_TYPE_ARRAY:
+	case SWZ_TYPE_VECTOR:
+	case SWZ_TYPE_OPAQUE:
+	case SWZ_TYPE_FILE:
+	case SWZ_TYPE_STRING:
+		return false;
+	default:
+		break;
+	}
+	if (!value->plain.bytes || value->plain.bad ||
+	    value->plain.size > sizeof(*number))
+		return false;
+	*number = swz_value_read(value->plain.bytes, value->plain.size,
+				 value->type->kind != SWZ_TYPE_UNSIGNED &&
+					 value->type->kind != SWZ_TYPE_BOOL);
+	return true;
+}
+
+bool swz_value_real(const struct swz_value *value, double *number)
+{
+	const struct swz_value_bytes *plain = &value->plain;
+	long double wide = 0;
+	float narrow;
+
+	if (value->type->kind != SWZ_TYPE_FLOAT || !plain->bytes || plain->bad)
+		return false;
+	switch (plain->size) {
+	case sizeof(narrow):
+		memcpy(&narrow, plain->bytes, sizeof(narrow));
+		*number = (double)narrow;
+		return true;
+	case sizeof(*number):
+		memcpy(number, plain->bytes, sizeof(*number));
+		return true;
+	default:
+		memcpy(&wide, plain->bytes,
+		       plain->size < 10 ? plain->size : 10);
+		*number = (double)wide;
+		return true;
+	}
 }
 
 /* A number of 16 bytes. */
@@ -329,7 +372,7 @@ static void put_unnamed(struct swz_text *text,
 static void put_enum(struct swz_text *text, const struct swz_value *value,
 		     const struct swz_value_type *type, int64_t number)
 {
-	const char *name = value_member_name(value, type, number);
+	const char *name = swz_value_member_name(value, type, number);
 	int64_t left = number;
 	bool any = false;
 	uint32_t i;
@@ -394,7 +437,8 @@ static void put_bit_field(struct swz_text *text, const struct swz_value *value,
 			  const uint8_t *bytes, size_t size)
 {
 	bool is_signed = type->kind == SWZ_TYPE_SIGNED;
-	uint64_t number = (uint64_t)read_number(bytes, size, false) >> m->bit;
+	uint64_t number = (uint64_t)swz_value_read(bytes, size, false) >>
+			  m->bit;
 	unsigned unused = 64u - (m->bits & 63u);
 
 	if (m->bits < 64)
@@ -517,8 +561,8 @@ static void put_variant(struct swz_text *text, struct swz_binding *binding,
 			const struct swz_value_type *type, const uint8_t *bytes,
 			size_t size, unsigned depth)
 {
-	const struct swz_value_member *m = value_variant(value, type, bytes,
-							 size);
+	const struct swz_value_member *m = swz_value_variant(value, type, bytes,
+							     size);
 	const struct swz_value_type *of;
 
 	if (!m) {
@@ -601,7 +645,7 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 	int64_t number;
 
 	type = unwrap(value, type, &bytes, &size);
-	number = read_number(bytes, size, type->kind != SWZ_TYPE_UNSIGNED);
+	number = swz_value_read(bytes, size, type->kind != SWZ_TYPE_UNSIGNED);
 	if (size < type->bytes && type->kind != SWZ_TYPE_ARRAY &&
 	    type->kind != SWZ_TYPE_STRUCT && type->kind != SWZ_TYPE_OPAQUE &&
 	    type->kind != SWZ_TYPE_STRING && type->kind != SWZ_TYPE_VARIANT) {
@@ -623,11 +667,11 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 		break;
 	case SWZ_TYPE_HEX:
 		swz_text_put(text, "0x%" PRIx64,
-			     (uint64_t)read_number(bytes, size, false));
+			     (uint64_t)swz_value_read(bytes, size, false));
 		break;
 	case SWZ_TYPE_OCTAL:
 		swz_text_put(text, "0%" PRIo64,
-			     (uint64_t)read_number(bytes, size, false));
+			     (uint64_t)swz_value_read(bytes, size, false));
 		break;
 	case SWZ_TYPE_BOOL:
 		swz_text_put_plain(text, size && bytes[0] ? "true" : "false");
@@ -654,7 +698,7 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 	case SWZ_TYPE_REFERENCE:
 	case SWZ_TYPE_SMART:
 		put_address(text, binding,
-			    (uint64_t)read_number(bytes, size, false));
+			    (uint64_t)swz_value_read(bytes, size, false));
 		break;
 	case SWZ_TYPE_STRUCT:
 		put_struct(text, binding, value, type, bytes, size, depth);
@@ -673,12 +717,13 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 		break;
 	case SWZ_TYPE_STRING: /* whose text is not recorded: in a struct */
 		if (size == 8)
-			put_address(text, binding,
-				    (uint64_t)read_number(bytes, size, false));
+			put_address(
+				text, binding,
+				(uint64_t)swz_value_read(bytes, size, false));
 		else if (size == LIBSTDCXX_STRING)
 			swz_text_put(
 				text, "{size = %" PRIu64 "}",
-				(uint64_t)read_number(bytes + 8, 8, false));
+				(uint64_t)swz_value_read(bytes + 8, 8, false));
 		else
 			swz_text_put_plain(text, "{...}");
 		break;
@@ -812,214 +857,4 @@ const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
 	else
 		swz_text_put_plain(text, "...");
 	return name;
-}
-
-/* --- results that tell of errors ----------------------------------------- */
-
-/* The meaning of a result: a number, or that something went wrong. */
-
-const struct swz_value *swz_value_result(const struct swz_call_values *values)
-{
-	size_t i;
-
-	for (i = 0; i < values->count; i++)
-		if (!values->values[i].pointed)
-			return &values->values[i];
-	return NULL;
-}
-
-bool swz_value_number(const struct swz_value *value, int64_t *number)
-{
-	switch (value->type->kind) {
-	case SWZ_TYPE_FLOAT:
-	case SWZ_TYPE_STRUCT:
-	case SWZ_TYPE_VARIANT:
-	case SWZ_TYPE_ARRAY:
-	case SWZ_TYPE_VECTOR:
-	case SWZ_TYPE_OPAQUE:
-	case SWZ_TYPE_FILE:
-	case SWZ_TYPE_STRING:
-		return false;
-	default:
-		break;
-	}
-	if (!value->plain.bytes || value->plain.bad ||
-	    value->plain.size > sizeof(*number))
-		return false;
-	*number = read_number(value->plain.bytes, value->plain.size,
-			      value->type->kind != SWZ_TYPE_UNSIGNED &&
-				      value->type->kind != SWZ_TYPE_BOOL);
-	return true;
-}
-
-bool swz_value_real(const struct swz_value *value, double *number)
-{
-	const struct swz_value_bytes *plain = &value->plain;
-	long double wide = 0;
-	float narrow;
-
-	if (value->type->kind != SWZ_TYPE_FLOAT || !plain->bytes || plain->bad)
-		return false;
-	switch (plain->size) {
-	case sizeof(narrow):
-		memcpy(&narrow, plain->bytes, sizeof(narrow));
-		*number = (double)narrow;
-		return true;
-	case sizeof(*number):
-		memcpy(number, plain->bytes, sizeof(*number));
-		return true;
-	default:
-		memcpy(&wide, plain->bytes,
-		       plain->size < 10 ? plain->size : 10);
-		*number = (double)wide;
-		return true;
-	}
-}
-
-/* Names like EINVAL_ERROR, kFailed, STATUS_INVALID. */
-static bool sounds_wrong(const char *name)
-{
-	static const char *const words[] = {"err", "fail", "invalid", "bad"};
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasestr(name, words[i]))
-			return true;
-	return false;
-}
-
-/* Rust's Result */
-static bool is_failed(const struct swz_value *result)
-{
-	const struct swz_value_member *m;
-
-	if (!result->plain.bytes || result->plain.bad)
-		return false;
-	m = value_variant(result, result->type, result->plain.bytes,
-			  result->plain.size);
-	return m &&
-	       strcmp(swz_signature_text(result->set, m->name), "Err") == 0;
-}
-
-/* What the configuration says of the result's type; NULL: nothing. */
-static const struct swz_type_rule *type_rule(const struct swz_value *result)
-{
-	const struct swz_signature_set *set = result->set;
-	const struct swz_type_rule *rule =
-		set->rules ? &set->rules[result->type - set->types] : NULL;
-
-	return rule && rule->rule ? rule : NULL;
-}
-
-/* Compares without a sign, where the type has none or the other value is none
- * of those with one. */
-static bool holds(const struct swz_value *result, const struct swz_condition *c,
-		  uint8_t kind, int64_t number)
-{
-	uint32_t bytes = result->type->bytes;
-	struct swz_condition with = *c;
-	const struct swz_value_member *m =
-		&result->set->members[result->type->first];
-	bool is_signed = kind == SWZ_TYPE_SIGNED || kind == SWZ_TYPE_ENUM;
-	uint64_t mask = UINT64_MAX >> (64 - 8 * bytes);
-	uint32_t i;
-
-	if (c->operand == SWZ_OPERAND_NAME) {
-		for (i = 0; i < result->type->members; i++)
-			if (strcmp(swz_signature_text(result->set, m[i].name),
-				   c->text) == 0)
-				break;
-		if (i == result->type->members)
-			return false;
-		with.operand = SWZ_OPERAND_INTEGER;
-		with.integer = m[i].offset;
-	} else if (c->operand != SWZ_OPERAND_INTEGER) {
-		return false;
-	}
-	if (is_signed && (c->operand == SWZ_OPERAND_NAME || with.integer < 0 ||
-			  (uint64_t)with.integer <= mask >> 1))
-		return swz_condition_holds_integer(&with, number, false);
-	with.integer &= (int64_t)mask;
-	return swz_condition_holds_integer(
-		&with, (int64_t)((uint64_t)number & mask), true);
-}
-
-/* By [type@...]; false: that says nothing of it. */
-static bool decide_by_type(const struct swz_value *result, int64_t number,
-			   bool *exceptional)
-{
-	const struct swz_type_rule *of = type_rule(result);
-	const char *name;
-	size_t i;
-
-	if (!of)
-		return false;
-	*exceptional = false;
-	for (i = 0; i < of->rule->exceptional_count && !*exceptional; i++)
-		*exceptional = holds(result, &of->rule->exceptional[i],
-				     of->kind, number);
-	if (of->rule->never_exceptional || of->rule->exceptional_count)
-		return true;
-	if (of->kind == SWZ_TYPE_ENUM)
-		return false;
-	name = result->type->kind == SWZ_TYPE_ENUM
-		       ? value_member_name(result, result->type, number)
-		       : NULL;
-	*exceptional = (name && sounds_wrong(name)) ||
-		       (of->kind == SWZ_TYPE_SIGNED    ? number < 0
-			: of->kind == SWZ_TYPE_POINTER ? number == 0
-						       : number == -1);
-	return true;
-}
-
-bool swz_value_is_exceptional(const struct swz_value *result)
-{
-	const struct swz_value_bytes *text = &result->text;
-	const char *name;
-	int64_t number;
-	bool decided;
-
-	if (text->bytes)
-		return text->bad && text->cut;
-	if (result->type->kind == SWZ_TYPE_VARIANT)
-		return is_failed(result);
-	if (!swz_value_number(result, &number))
-		return false;
-	if (decide_by_type(result, number, &decided))
-		return decided;
-	switch (result->type->kind) {
-	case SWZ_TYPE_SIGNED:
-		return number < 0;
-	case SWZ_TYPE_UNSIGNED:
-		number = read_number(result->plain.bytes, result->plain.size,
-				     true);
-		return number == -1;
-	case SWZ_TYPE_HEX:
-	case SWZ_TYPE_OCTAL:
-		return number == -1;
-	case SWZ_TYPE_BOOL:
-	case SWZ_TYPE_POINTER:
-	case SWZ_TYPE_FUNCTION:
-	case SWZ_TYPE_SMART:
-		return number == 0;
-	case SWZ_TYPE_ENUM:
-		if (result->type->flags & SWZ_TYPE_IS_ERROR)
-			return number != 0;
-		name = value_member_name(result, result->type, number);
-		return number < 0 || (name && sounds_wrong(name));
-	default:
-		return false;
-	}
-}
-
-void swz_exception_print(struct swz_text *text, const char *mangled)
-{
-	static const char prefix[] = "typeinfo for ";
-	char *symbol = swz_print("_ZTI%s", mangled);
-	char *shown = swz_demangle(symbol, 0, SWZ_DEMANGLE_SIMPLE);
-	bool known = strncmp(shown, prefix, strlen(prefix)) == 0;
-
-	swz_text_put_plain(text, known ? shown + strlen(prefix) : mangled);
-	free(shown);
-	free(symbol);
 }

@@ -61,18 +61,36 @@ const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
 			     const struct swz_call_values *values,
 			     const struct swz_value *object, uint32_t index);
 
-/* The result among the values of a return; NULL: there is none. */
-const struct swz_value *swz_value_result(const struct swz_call_values *values);
+/* --- parts of values ------------------------------------------------------ */
 
-/* True if a result says that something went wrong, as far as its type tells: a
- * negative number, -1, NULL, false, an error of an enum. */
-bool swz_value_is_exceptional(const struct swz_value *result);
+/* The name in an enum: of a number, of a variant with data. NULL: it is not
+ * known. */
+const char *swz_value_member_name(const struct swz_value *value,
+				  const struct swz_value_type *type,
+				  int64_t number);
+
+/* The variant that there is in these SIZE bytes of TYPE; NULL: none. */
+const struct swz_value_member *swz_value_variant(
+	const struct swz_value *value, const struct swz_value_type *type,
+	const uint8_t *bytes, size_t size);
+
+/* Up to 8 bytes as a number, the sign extended if it has one. */
+int64_t swz_value_read(const uint8_t *bytes, size_t size, bool is_signed);
 
 /* A whole number that the value is or stands for. False: it is none. */
 bool swz_value_number(const struct swz_value *value, int64_t *number);
 
 /* A floating-point number that the value is. False: it is none. */
 bool swz_value_real(const struct swz_value *value, double *number);
+
+/* --- results that tell of errors (type_rules.c) --------------------------- */
+
+/* The result among the values of a return; NULL: there is none. */
+const struct swz_value *swz_value_result(const struct swz_call_values *values);
+
+/* True if a result says that something went wrong, as far as its type tells: a
+ * negative number, -1, NULL, false, an error of an enum. */
+bool swz_value_is_exceptional(const struct swz_value *result);
 
 /* The exception's type, for people. */
 void swz_exception_print(struct swz_text *text, const char *mangled);

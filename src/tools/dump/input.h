@@ -82,7 +82,19 @@ bool swz_dump_has_last_values(const struct swz_dump_input *input,
 void swz_dump_find_pairs(struct swz_dump_input *input,
 			 const struct swz_dump_options *options);
 
-/* The same, without a word. */
+/* The first profile of a run that has samples stands for its process: adds the
+ * profiles of the programs that the process has executed since. */
+void swz_dump_add_programs(struct swz_inputs *inputs);
+
+/* Takes out of the input the profiles that are the samples of others in it:
+ * they become input->samples. */
+void swz_dump_take_pairs(struct swz_dump_input *input);
+
+/* Takes out profiles whose process another one has, too: a copy, a snapshot, a
+ * part of a sum. Says which, unless QUIET. */
+void swz_dump_count_once(struct swz_dump_input *input, bool quiet);
+
+/* The same as swz_dump_find_pairs, without a word. */
 void swz_dump_find_beside(struct swz_dump_input *input);
 
 /* Whether a profile of SAMPLES belongs to one of COUNTS. */

@@ -10,7 +10,6 @@
 struct swz_database;
 struct swz_statement; /* a prepared INSERT or UPDATE */
 
-struct swz_database;
 /* Fills the empty file at PATH, which nobody else looks at meanwhile: half of
  * it is worth nothing, so nothing is done for what a crash would leave. */
 struct swz_database *swz_database_begin(const char *path);
@@ -45,5 +44,41 @@ void swz_statement_kept_text(struct swz_statement *statement, const char *text);
 /* The same of a text that is UTF-8 and lives as long as the program. */
 void swz_statement_word(struct swz_statement *statement, const char *word);
 void swz_statement_run(struct swz_statement *statement);
+
+/* --- the calls of a trace (sqlite_calls.c) ---------------------------------
+ */
+
+struct swz_section;
+struct swz_sqlite_events;
+
+/* A time as the database has it: ns since the first process's start. */
+int64_t swz_sqlite_ns(const struct swz_section *section, uint64_t ticks);
+
+struct swz_sqlite_events *swz_sqlite_events_begin(
+	struct swz_database *database);
+
+/* Writes those of the section's thread, whose number is THREAD; its contexts
+ * have the numbers from FIRST_CONTEXT on. */
+void swz_sqlite_events_add(struct swz_sqlite_events *events,
+			   const struct swz_section *section, int64_t thread,
+			   int64_t first_context);
+
+void swz_sqlite_events_free(struct swz_sqlite_events *events);
+
+/* Writes when the section's thread did not run, as far as that was recorded. */
+void swz_sqlite_put_waits(struct swz_statement *waits,
+			  const struct swz_section *section, int64_t thread);
+
+/* Writes the marks of the section's thread, or those of its whole process. */
+void swz_sqlite_put_marks(struct swz_statement *marks,
+			  const struct swz_section *section, int64_t process,
+			  int64_t thread, bool of_process);
+
+/* Writes those of a profile that is no trace: the last ones and the extremes of
+ * the section's contexts, which are by unit and have the numbers from
+ * FIRST_CONTEXT on. */
+void swz_sqlite_put_context_values(struct swz_statement *row,
+				   const struct swz_section *section,
+				   int64_t first_context);
 
 #endif
