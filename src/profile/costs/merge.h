@@ -141,7 +141,20 @@ struct swz_merge_names {
 	struct swz_map sites; /* call sites by page: module of the profile */
 };
 
+/* The profile's modules become the sum's. */
+void swz_merge_names_begin(struct swz_merge_names *names,
+			   struct swz_merge *merge,
+			   struct swz_profile *profile);
+
 /* INDEX is into the profile's functions. */
 uint32_t swz_merge_function(struct swz_merge_names *names, uint32_t index);
+
+/* Where a call returns to: sets the node's site_module and site. */
+void swz_merge_site(struct swz_merge_names *names, uint64_t call_site,
+		    struct swz_merge_node *node);
+
+/* Takes over the names that the profile holds, of functions that were asked
+ * for, and of calls. Frees what NAMES has. */
+void swz_merge_names_end(struct swz_merge_names *names);
 
 #endif
