@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/page.h"
 #include "base/syscall.h"
 #include "image/eh_frame.h"
 #include "thunks/counting.h"
@@ -777,7 +778,6 @@ void swz_patch_lead(uint8_t *at, const uint8_t *target)
  * bytes then: so a jump is read by one instruction. It lies in one page, as
  * what spans two is not changed while the program runs (base/control.h). */
 
-#define PAGE 4096u
 #define WORD_BYTES 8u
 #define JUMP 0xe9
 #define SHORT_JUMP 0xeb
@@ -806,11 +806,11 @@ static unsigned jump_bytes(uint64_t code)
  * unless the jump has. */
 static uint64_t read_jump(const uint8_t *code)
 {
-	unsigned at = (uintptr_t)code % PAGE, before = 0;
+	unsigned at = (uintptr_t)code % SWZ_PAGE, before = 0;
 	uint64_t word;
 
-	if (at > PAGE - WORD_BYTES)
-		before = at - (PAGE - WORD_BYTES);
+	if (at > SWZ_PAGE - WORD_BYTES)
+		before = at + WORD_BYTES - (unsigned)SWZ_PAGE;
 	__asm__ volatile(
 		"movq %1, %0"
 		: "=r"(word)

@@ -4,10 +4,10 @@
 #include <linux/futex.h>
 #include <string.h>
 
+#include "base/page.h"
 #include "base/syscall.h"
 
 #define MOST_SECONDS 60u
-#define PAGE UINT64_C(4096)
 
 /* --------------------------------------------------------- the descriptors */
 
@@ -198,7 +198,7 @@ const struct swz_signature_file *swz_exchange_map(
 {
 	const struct swz_signature_file *f;
 
-	if (q->answer != SWZ_ANSWER_SIGNATURES || q->offset % PAGE ||
+	if (q->answer != SWZ_ANSWER_SIGNATURES || q->offset % SWZ_PAGE ||
 	    q->bytes < sizeof(*f) || q->bytes > UINT32_MAX)
 		return NULL;
 	if (place->server)

@@ -11,6 +11,7 @@
 #include <sys/user.h>
 #include <time.h>
 
+#include "base/page.h"
 #include "control/stop.h"
 #include "control/target.h"
 #include "watch/proc_task.h"
@@ -444,7 +445,6 @@ void swz_borrow_end(struct swz_borrower *b)
 
 extern const uint8_t swz_stub_function[], swz_stub_function_end[];
 
-#define PAGE UINT64_C(4096)
 #define MOST_PLACES 20u /* that the program takes before we do */
 #define MOST_LISTS 5u
 #define BEGIN_NS 10000000u
@@ -588,7 +588,7 @@ static uint64_t find_room(const struct swz_target *t)
 		    end - start <= largest)
 			continue;
 		largest = end - start;
-		at = start + (largest / 2 & -PAGE);
+		at = start + swz_page_down(largest / 2);
 	}
 	return largest > 4 * SWZ_REGION_BYTES ? at : 0;
 }
@@ -629,7 +629,7 @@ static bool is_writable(struct swz_borrower *b)
 
 	if (!swz_target_read_mappings(b->target))
 		return false;
-	m = swz_target_mapping_at(b->target, b->region + PAGE);
+	m = swz_target_mapping_at(b->target, b->region + SWZ_PAGE);
 	return m && m->writable;
 }
 
@@ -642,7 +642,8 @@ static bool map_at(struct swz_borrower *b)
 					 MAP_FIXED_NOREPLACE,
 				 UINT64_MAX,
 				 0};
-	const uint64_t protect[6] = {b->region + PAGE, SWZ_REGION_BYTES - PAGE,
+	const uint64_t protect[6] = {b->region + SWZ_PAGE,
+				     SWZ_REGION_BYTES - SWZ_PAGE,
 				     PROT_READ | PROT_WRITE};
 
 	return borrow_system(b, SYS_mmap, map, is_decided) &&

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/page.h"
 #include "base/control.h"
 #include "control/stop.h"
 #include "control/target.h"
@@ -13,8 +14,6 @@
 #include "watch/proc_task.h"
 
 /* ------------------------------------------------------- the list of sites */
-
-#define PAGE UINT64_C(4096)
 
 /* ------------------------------------------------------------- the table */
 
@@ -37,7 +36,7 @@ static bool is_sound(const struct swz_control_site *s)
 	return s->length && s->length <= sizeof(s->after) &&
 	       s->phase < SWZ_PHASES &&
 	       !(s->flags & (SWZ_SITE_GONE | SWZ_SITE_LASTS)) &&
-	       s->address % PAGE + s->length <= PAGE;
+	       s->address % SWZ_PAGE + s->length <= SWZ_PAGE;
 }
 
 bool swz_sites_read(struct swz_sites *sites, const struct swz_target *t,
@@ -250,7 +249,7 @@ void swz_sites_copy_pages(const struct swz_sites *sites)
 	uint64_t done = 0;
 
 	for (size_t i = 0; i < sites->count; i++) {
-		uint64_t page = sites->list[i].address & -PAGE;
+		uint64_t page = swz_page_down(sites->list[i].address);
 		uint8_t byte;
 
 		if (page == done)
@@ -268,12 +267,12 @@ struct run {
 	uint64_t start;    /* of the first page */
 	size_t first, end; /* sites */
 	bool there, changed[RUN_PAGES];
-	uint8_t bytes[RUN_PAGES * PAGE];
+	uint8_t bytes[RUN_PAGES * SWZ_PAGE];
 };
 
 static uint64_t page_of(const struct swz_control_site *s)
 {
-	return s->address & -PAGE;
+	return swz_page_down(s->address);
 }
 
 static bool belongs(const struct swz_control_site *s, unsigned phase)
@@ -298,9 +297,9 @@ static bool read_run(const struct swz_sites *sites, unsigned phase,
 
 		if (!belongs(&sites->list[i], phase))
 			continue;
-		if (page > end || page - run->start >= pages * PAGE)
+		if (page > end || page - run->start >= pages * SWZ_PAGE)
 			break;
-		end = page + PAGE;
+		end = page + SWZ_PAGE;
 	}
 	run->end = i;
 	return swz_target_read(sites->target, run->start, run->bytes,
@@ -332,9 +331,10 @@ static bool write_run(const struct swz_sites *sites, const struct run *run)
 		while (i < RUN_PAGES && run->changed[i])
 			i++;
 		if (i > first &&
-		    !swz_target_write(sites->target, run->start + first * PAGE,
-				      run->bytes + first * PAGE,
-				      (i - first) * PAGE))
+		    !swz_target_write(sites->target,
+				      run->start + first * SWZ_PAGE,
+				      run->bytes + first * SWZ_PAGE,
+				      (i - first) * SWZ_PAGE))
 			return false;
 	}
 	return true;
@@ -354,7 +354,7 @@ static void put(struct run *run, const struct swz_control_site *s, bool patch)
 		return;
 	memcpy(run->bytes + (s->address - run->start),
 	       patch ? s->after : s->before, s->length);
-	run->changed[(s->address - run->start) / PAGE] = true;
+	run->changed[(s->address - run->start) / SWZ_PAGE] = true;
 }
 
 /* Sites of a phase, until it is time. (Pages that are unmapped by now have

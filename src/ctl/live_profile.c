@@ -4,6 +4,7 @@
  * against the mapping. Snapshots, marks, the state of the hooks and `status`
  * are made of this. */
 
+#include "base/page.h"
 #include "ctl/ctl.h"
 
 #include <errno.h>
@@ -48,7 +49,6 @@ typedef void swz_live_visitor(void *context, const struct swz_chunk *chunk,
 			      uint64_t offset);
 
 #define LOOK_NS 5000000
-#define PAGE UINT64_C(4096)
 #define MARKS_BYTES UINT64_C(1024) /* of a chunk that is taken here */
 
 /* The file is there before its header: all of that is zeros, or not there. */
@@ -68,8 +68,8 @@ static bool map_header(struct swz_live_profile *profile)
 	struct stat st;
 
 	if (!profile->page && fstat(profile->fd, &st) == 0 &&
-	    S_ISREG(st.st_mode) && (uint64_t)st.st_size >= PAGE) {
-		profile->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+	    S_ISREG(st.st_mode) && (uint64_t)st.st_size >= SWZ_PAGE) {
+		profile->page = mmap(NULL, SWZ_PAGE, PROT_READ | PROT_WRITE,
 				     MAP_SHARED, profile->fd, 0);
 		if (profile->page == MAP_FAILED)
 			profile->page = NULL;
@@ -115,7 +115,7 @@ bool swz_live_open(struct swz_live_profile *profile,
 void swz_live_close(struct swz_live_profile *profile)
 {
 	if (profile->page)
-		munmap(profile->page, PAGE);
+		munmap(profile->page, SWZ_PAGE);
 	close(profile->fd);
 	profile->page = NULL;
 	profile->fd = -1;
@@ -277,7 +277,7 @@ static uint8_t *map_part(const struct swz_live_profile *profile,
 			 uint64_t offset, uint64_t bytes, uint8_t **mapping,
 			 size_t *mapped)
 {
-	uint64_t first = offset & ~(PAGE - 1);
+	uint64_t first = swz_page_down(offset);
 
 	*mapped = (size_t)(offset + bytes - first);
 	*mapping = mmap(NULL, *mapped, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -295,7 +295,7 @@ static void mark_in_chunk(void *context, const struct swz_chunk *chunk,
 	size_t mapped;
 
 	if (m->done || chunk->type != SWZ_CHUNK_MARKS ||
-	    chunk->owner != SWZ_MARKS_OUTSIDE || chunk->bytes > 16 * PAGE)
+	    chunk->owner != SWZ_MARKS_OUTSIDE || chunk->bytes > 16 * SWZ_PAGE)
 		return;
 	at = map_part(m->profile, offset, chunk->bytes, &mapping, &mapped);
 	if (!at)

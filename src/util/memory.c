@@ -1,4 +1,5 @@
 #include "util/memory.h"
+#include "base/page.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -16,7 +17,6 @@
 
 /* Allocation that cannot fail, for the offline tools. */
 
-#define PAGE 4096u
 #define LARGE_PAGE ((size_t)2 << 20)
 
 void swz_out_of_memory(void)
@@ -36,9 +36,8 @@ void *swz_allocate(size_t count, size_t size)
 
 void swz_use_large_pages(void *memory, size_t bytes)
 {
-	uintptr_t start = ((uintptr_t)memory + PAGE - 1) &
-			  ~(uintptr_t)(PAGE - 1);
-	uintptr_t end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGE - 1);
+	uintptr_t start = swz_page_up((uintptr_t)memory);
+	uintptr_t end = swz_page_down((uintptr_t)memory + bytes);
 
 	/* (where there are none it costs some time, no more) */
 	if (start < end && end - start >= LARGE_PAGE)

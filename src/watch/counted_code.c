@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "swizzle/format.h"
+#include "base/page.h"
 #include "thunks/counting.h"
 #include "thunks/trampoline.h"
 #include "util/memory.h"
@@ -497,7 +498,6 @@ bool swz_counted_code_is_paused(struct swz_image *image, uint64_t time_ns)
 /* A function that does nothing, and a loop that calls it, both twice: once with
  * a jump to its trampoline. The table has one slot, which is that of the only
  * call. */
-#define PAGE 4096u
 #define PLAIN_AT 0u
 #define HOOKED_AT 512u
 #define LOOP_AT 64u /* from the function */
@@ -570,11 +570,11 @@ static uint64_t least_time(const uint8_t *function)
 
 void swz_counted_code_measure(struct swz_sample_run *run)
 {
-	uint8_t *memory = mmap(NULL, (size_t)2 * PAGE, PROT_READ | PROT_WRITE,
+	uint8_t *memory = mmap(NULL, 2 * SWZ_PAGE, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t *factor = (uint64_t *)(void *)memory, plain, counted;
 	struct swz_count_slot slots[2] = {{0}};
-	uint8_t *code = memory + PAGE;
+	uint8_t *code = memory + SWZ_PAGE;
 
 	if (memory == MAP_FAILED)
 		return;
@@ -583,7 +583,7 @@ void swz_counted_code_measure(struct swz_sample_run *run)
 	slots[0].key = (uintptr_t)write_function(code + HOOKED_AT) + *factor;
 	hook_function(code + HOOKED_AT, factor);
 	access_here.base = slots;
-	if (mprotect(code, PAGE, PROT_READ | PROT_EXEC) == 0) {
+	if (mprotect(code, SWZ_PAGE, PROT_READ | PROT_EXEC) == 0) {
 		plain = least_time(code + PLAIN_AT);
 		counted = least_time(code + HOOKED_AT);
 		run->plain_call = (uint32_t)plain;
@@ -591,7 +591,7 @@ void swz_counted_code_measure(struct swz_sample_run *run)
 					    ? (uint32_t)(counted - plain)
 					    : 1;
 	}
-	munmap(memory, (size_t)2 * PAGE);
+	munmap(memory, 2 * SWZ_PAGE);
 }
 
 /* --------------------------------------------------------------- life */

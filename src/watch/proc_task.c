@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/page.h"
 #include "util/memory.h"
 
 /* --- the clock ----------------------------------------------------------- */
@@ -42,8 +43,6 @@ void swz_watch_rest(uint64_t ns)
 }
 
 /* --- files of a task ----------------------------------------------------- */
-
-#define PAGE 4096u
 
 enum {
 	FIELD_NAME = 2,
@@ -260,7 +259,7 @@ size_t swz_proc_memory(int32_t pid, uint64_t address, void *to, size_t size)
 	ssize_t n;
 
 	while (size && count < MOST_PAGES) {
-		size_t part = PAGE - (size_t)(address % PAGE);
+		size_t part = SWZ_PAGE - (size_t)(address % SWZ_PAGE);
 
 		if (part > size)
 			part = size;

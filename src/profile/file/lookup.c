@@ -2,6 +2,7 @@
  * number and by address. Addresses are those of the process: modules may have
  * come and gone. */
 
+#include "base/page.h"
 #include "profile/file/scan.h"
 
 #include <errno.h>
@@ -417,12 +418,10 @@ size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
 	return got < 0 ? 0 : (size_t)got;
 }
 
-#define PAGE 4096u
-
 /* Chunks are small as a rule; but what follows something that is skipped may be
  * skipped, too. */
 #define LOAD_AT_LEAST ((uint64_t)64 << 10)
-#define LOAD_BEHIND_SKIPPED ((uint64_t)PAGE)
+#define LOAD_BEHIND_SKIPPED SWZ_PAGE
 
 bool swz_load(struct swz_loading *from, uint64_t end)
 {
@@ -452,7 +451,7 @@ bool swz_load(struct swz_loading *from, uint64_t end)
  * wanted, too. */
 static void use_small_pages(struct swz_loading *from)
 {
-	uint64_t first = (from->have + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	uint64_t first = swz_page_up(from->have);
 
 	if (!from->in_small_pages && first < from->size)
 		(void)madvise(from->data + first, from->size - first,
@@ -462,10 +461,10 @@ static void use_small_pages(struct swz_loading *from)
 
 void swz_load_skip(struct swz_loading *from, uint64_t start, uint64_t end)
 {
-	uint64_t first = (start + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	uint64_t first = swz_page_up(start);
 	uint64_t last = end < from->have ? end : from->have;
 
-	last &= ~(uint64_t)(PAGE - 1);
+	last = swz_page_down(last);
 	if (first < last)
 		(void)madvise(from->data + first, last - first, MADV_DONTNEED);
 	use_small_pages(from);
@@ -484,7 +483,7 @@ uint64_t swz_load_past_hole(struct swz_loading *from, uint64_t offset)
 	data = lseek(from->fd, (off_t)offset, SEEK_DATA);
 	if (data < 0 && errno != ENXIO)
 		return offset;
-	next = data < 0 ? from->size : (uint64_t)data & ~(uint64_t)(PAGE - 1);
+	next = data < 0 ? from->size : swz_page_down((uint64_t)data);
 	if (next > from->size)
 		next = from->size;
 	if (next <= offset)

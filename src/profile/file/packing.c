@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "swizzle/format.h"
+#include "base/page.h"
 #include "base/run_summary.h"
 #include "profile/file/inputs.h"
 #include "profile/file/scan.h"
@@ -85,7 +86,6 @@ void swz_run_profiles_each(const struct swz_run *run,
 #define CHUNK_BYTES (UINT64_C(16) << 10)
 #define MOST_CHUNK_BYTES (UINT64_C(16) << 20)
 #define BLOCK_BYTES (UINT64_C(64) << 10)
-#define PAGE UINT64_C(4096)
 
 struct packing {
 	int from, to;
@@ -156,7 +156,7 @@ static bool is_worth_it(const struct packing *p)
 /* Pages of zeros stay holes. */
 static bool copy(const struct packing *p, uint64_t at, uint64_t end)
 {
-	static const uint8_t zeros[PAGE];
+	static const uint8_t zeros[SWZ_PAGE];
 	uint8_t block[BLOCK_BYTES];
 
 	while (at < end) {
@@ -167,7 +167,7 @@ static bool copy(const struct packing *p, uint64_t at, uint64_t end)
 		if (!read_all(p->from, block, size, at))
 			return false;
 		for (uint64_t done = 0; done < size; done += part) {
-			part = PAGE - (at + done) % PAGE;
+			part = SWZ_PAGE - (at + done) % SWZ_PAGE;
 			if (part > size - done)
 				part = size - done;
 			if (memcmp(block + done, zeros, part) != 0 &&

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/page.h"
 #include "base/syscall.h"
 #include "runtime/compat/compat.h"
 #include "runtime/discovery/filter.h"
@@ -475,7 +476,6 @@ static bool cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 
 #define TIDY_BYTES (UINT64_C(16) << 20) /* stored since it was last tidy */
 #define HUGE_BYTES (UINT64_C(4) << 20)
-#define PAGE UINT64_C(4096)
 
 extern const char swz_text_start[];
 
@@ -528,10 +528,10 @@ static bool is_there(const struct swz_module *m)
  * take the kernel less time than a page fault each. */
 static void expect(struct swz_bytes bytes, bool written)
 {
-	uint64_t start = (uintptr_t)bytes.data & -PAGE;
-	uint64_t end = ((uintptr_t)bytes.data + bytes.size + PAGE - 1) & -PAGE;
+	uint64_t start = swz_page_down((uintptr_t)bytes.data);
+	uint64_t end = swz_page_up((uintptr_t)bytes.data + bytes.size);
 
-	if (end - start >= 8 * PAGE)
+	if (end - start >= 8 * SWZ_PAGE)
 		SWZ_SYSCALL(SYS_madvise, start, end - start,
 			    written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 }
@@ -550,7 +550,7 @@ static bool map_region(struct swz_module *m, const struct swz_saved_header *h)
 
 	if (!h->trampoline_bytes)
 		return true;
-	bytes = (bytes + PAGE - 1) & -PAGE;
+	bytes = swz_page_up(bytes);
 	if (factors > h->trampoline_bytes ||
 	    !swz_trampolines_map(&m->trampolines, m->near.start, m->near.end,
 				 bytes, factors))

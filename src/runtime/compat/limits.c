@@ -5,6 +5,7 @@
  * was set before we came, or by a system call that is not libc's, is never seen
  * here. */
 
+#include "base/page.h"
 #include "runtime/compat/compat.h"
 
 #include <errno.h>
@@ -36,8 +37,6 @@
 #ifndef MLOCK_ONFAULT
 #define MLOCK_ONFAULT 1
 #endif
-
-#define PAGE UINT64_C(4096)
 
 /* Goes from the beginning through the mappings that are not ours. */
 struct theirs {
@@ -92,7 +91,7 @@ static uint64_t bytes_to_lock(void)
  * name space, which only the kernel can tell): tried out on the arena. */
 static bool is_privileged(rlim_t limit)
 {
-	uint64_t more = (limit & -PAGE) + PAGE;
+	uint64_t more = swz_page_down(limit) + SWZ_PAGE;
 
 	if (limit >= SWZ_ARENA_BYTES ||
 	    SWZ_SYSCALL(SYS_mlock2, swz_arena_start, more, MLOCK_ONFAULT) != 0)

@@ -6,6 +6,7 @@
  * the real function with its own arguments. A program that imports none of them
  * has no wrapper, and pays nothing. */
 
+#include "base/page.h"
 #include "runtime/compat/compat.h"
 
 #include <fcntl.h>
@@ -279,7 +280,6 @@ void swz_confine(long first, long second, long third, long fourth,
  * This may run between vfork and exec, in memory that is the parent's: what is
  * written is on the stack. */
 
-#define PAGE UINT64_C(4096)
 #define VARIABLE "LD_PRELOAD="
 #define NAME_BYTES (sizeof(VARIABLE) - 1)
 /* Length of #! lines, and how many may follow each other, as the kernel has
@@ -323,9 +323,10 @@ struct reader {
 /* A wrong pointer is the kernel's to refuse. */
 static bool can_read(struct reader *r, const void *at)
 {
-	uint64_t address = (uintptr_t)at, page = address / PAGE;
+	uint64_t address = (uintptr_t)at, page = address / SWZ_PAGE;
 
-	if (page == r->page && address % PAGE <= PAGE - sizeof(uint64_t))
+	if (page == r->page &&
+	    address % SWZ_PAGE <= SWZ_PAGE - sizeof(uint64_t))
 		return true;
 	if (!swz_sys_is_readable(address))
 		return false;

@@ -1,6 +1,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/page.h"
 #include "base/syscall.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/imports/imports.h"
@@ -234,8 +235,6 @@ void swz_pointers_write(void)
 /* The memory that --imports changes: stubs and the words that they jump
  * through, GOT entries, and relocations. */
 
-#define PAGE UINT64_C(4096)
-
 /* ------------------------------------------------------------------ stubs */
 
 static const ElfW(Phdr) *
@@ -278,9 +277,8 @@ void swz_stubs_free(struct swz_party *p)
 
 static bool open_stubs(struct swz_party *p, uint32_t count)
 {
-	size_t bytes = (sizeof(struct swz_stubs) +
-			count * sizeof(struct swz_import_site) + PAGE - 1) &
-		       -PAGE;
+	size_t bytes = swz_page_up(sizeof(struct swz_stubs) +
+				   count * sizeof(struct swz_import_site));
 	struct swz_stubs *s = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t start;
@@ -294,7 +292,7 @@ static bool open_stubs(struct swz_party *p, uint32_t count)
 		    swz_scratch_alloc(swz_unwind_table_bytes(count)),
 		    swz_hooks_choose()) != SWZ_OK)
 		return false;
-	s->target_bytes = (count * sizeof(uint64_t) + PAGE - 1) & -PAGE;
+	s->target_bytes = swz_page_up(count * sizeof(uint64_t));
 	start = (uintptr_t)s->region.start;
 	s->words = swz_near_map(start, start + s->region.bytes,
 				s->target_bytes);
@@ -375,8 +373,8 @@ struct pages {
 
 static void extend(struct pages *p, const void *where, size_t bytes)
 {
-	char *from = (char *)((uintptr_t)where & -PAGE);
-	char *to = (char *)(((uintptr_t)where + bytes + PAGE - 1) & -PAGE);
+	char *from = (char *)swz_page_down((uintptr_t)where);
+	char *to = (char *)swz_page_up((uintptr_t)where + bytes);
 	char *end = p->start + p->bytes;
 
 	if (!p->bytes)
@@ -422,8 +420,8 @@ static bool is_sealed(const struct swz_party *p, const uint64_t *slot)
 		uint64_t start = m->load_bias + s->p_vaddr;
 
 		if (s->p_type == PT_GNU_RELRO &&
-		    (uintptr_t)slot >= (start & -PAGE) &&
-		    (uintptr_t)slot < ((start + s->p_memsz) & -PAGE))
+		    (uintptr_t)slot >= swz_page_down(start) &&
+		    (uintptr_t)slot < swz_page_down(start + s->p_memsz))
 			return true;
 	}
 	return false;

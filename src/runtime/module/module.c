@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "swizzle/refusal.h"
+#include "base/page.h"
 #include "base/status.h"
 #include "base/syscall.h"
 #include "image/elf_view.h"
@@ -26,7 +27,6 @@
 /* /proc/self/pagemap has 8 bytes for each page. Of one that was written to the
  * process has a copy of its own, which is no page of a file. */
 
-#define PAGE UINT64_C(4096)
 #define PRESENT (UINT64_C(1) << 63)
 #define SWAPPED (UINT64_C(1) << 62)
 #define OF_FILE (UINT64_C(1) << 61)
@@ -61,7 +61,7 @@ static bool are_of_file(int fd, uint64_t page, uint64_t end)
 static bool is_untouched(uint64_t start, uint64_t end)
 {
 	static uint64_t written = 1; /* a page that is a copy, to be sure */
-	uint64_t own = (uintptr_t)&written / PAGE;
+	uint64_t own = (uintptr_t)&written / SWZ_PAGE;
 	long fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, "/proc/thread-self/pagemap",
 			      O_RDONLY | O_CLOEXEC);
 	bool untouched;
@@ -70,7 +70,8 @@ static bool is_untouched(uint64_t start, uint64_t end)
 		return false;
 	__atomic_fetch_add(&written, 1, __ATOMIC_RELAXED);
 	untouched = !are_of_file((int)fd, own, own + 1) &&
-		    are_of_file((int)fd, start / PAGE, (end + PAGE - 1) / PAGE);
+		    are_of_file((int)fd, start / SWZ_PAGE,
+				(end + SWZ_PAGE - 1) / SWZ_PAGE);
 	SWZ_SYSCALL(SYS_close, fd);
 	return untouched;
 }
@@ -108,13 +109,13 @@ static int protection_of(const ElfW(Phdr) * s)
 static char *first_page(const struct swz_module *m,
 			const struct swz_range *text)
 {
-	return (char *)(uintptr_t)((m->load_bias + text->start) & -PAGE);
+	return (char *)(uintptr_t)swz_page_down(m->load_bias + text->start);
 }
 
 static uint64_t bytes_of(const struct swz_module *m,
 			 const struct swz_range *text)
 {
-	uint64_t end = (m->load_bias + text->end + PAGE - 1) & -PAGE;
+	uint64_t end = swz_page_up(m->load_bias + text->end);
 
 	return end - (uintptr_t)first_page(m, text);
 }
@@ -123,12 +124,12 @@ bool swz_page_may_be_executed(char *page)
 {
 	bool may;
 
-	if (swz_sys_mprotect(page, PAGE, PROT_READ | PROT_WRITE) != 0)
+	if (swz_sys_mprotect(page, SWZ_PAGE, PROT_READ | PROT_WRITE) != 0)
 		return false;
 	/* cppcheck-suppress selfAssignment */
 	*(volatile char *)page = *(volatile char *)page;
-	may = swz_sys_mprotect(page, PAGE, PROT_READ | PROT_EXEC) == 0;
-	if (!may && swz_sys_mprotect(page, PAGE, PROT_READ) != 0)
+	may = swz_sys_mprotect(page, SWZ_PAGE, PROT_READ | PROT_EXEC) == 0;
+	if (!may && swz_sys_mprotect(page, SWZ_PAGE, PROT_READ) != 0)
 		return false;
 	return may;
 }
@@ -170,7 +171,8 @@ static void map_again(const struct swz_module *m, const struct swz_range *text)
 	if (s)
 		swz_sys_mmap(first_page(m, text), bytes_of(m, text),
 			     protection_of(s), MAP_PRIVATE | MAP_FIXED, (int)fd,
-			     (s->p_offset + text->start - s->p_vaddr) & -PAGE);
+			     (s->p_offset + text->start - s->p_vaddr) &
+				     -SWZ_PAGE);
 	SWZ_SYSCALL(SYS_close, fd);
 }
 
@@ -190,8 +192,8 @@ bool swz_text_lock(const struct swz_module *m, const struct swz_range *text)
 void swz_text_will_write(struct swz_text_run *run, const uint8_t *at,
 			 size_t bytes)
 {
-	uint64_t first = (uintptr_t)at & -PAGE;
-	uint64_t end = ((uintptr_t)at + bytes + PAGE - 1) & -PAGE;
+	uint64_t first = swz_page_down((uintptr_t)at);
+	uint64_t end = swz_page_up((uintptr_t)at + bytes);
 
 	if (bytes && first <= run->end && first >= run->start) {
 		if (end > run->end)
@@ -312,8 +314,8 @@ static bool make_readable(const struct swz_module *m, const ElfW(Phdr) * s)
 
 	if (s->p_flags & (PF_R | PF_W))
 		return true;
-	start &= -(uint64_t)PAGE;
-	end = (end + PAGE - 1) & -(uint64_t)PAGE;
+	start = swz_page_down(start);
+	end = swz_page_up(end);
 	return swz_sys_mprotect((void *)start, end - start,
 				PROT_READ | PROT_EXEC) == 0;
 }
@@ -572,7 +574,7 @@ static bool may_be_copied(const struct swz_module *m, const Elf64_Shdr *s)
 {
 	struct swz_bytes code = swz_elf_section_bytes(&m->file, s);
 
-	return code.size && code.size <= PAGE && !may_lead_out(s, code);
+	return code.size && code.size <= SWZ_PAGE && !may_lead_out(s, code);
 }
 
 static void note_sections(struct swz_module *m)

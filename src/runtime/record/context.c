@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "base/page.h"
 #include "base/syscall.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/edge_table.h"
@@ -36,7 +37,6 @@ static inline void swz_node_publish(struct swz_node *node, uint32_t function)
 #define MOST_NODES 4095u
 #define TIMES_AS_MANY 16u
 #define CHUNKS_LEFT 64u
-#define PAGE ((uintptr_t)4096)
 /* For a thread that has made so many, those to come lie in huge pages. */
 #define HUGE_NODES 1500u
 #define STOCK_NODES 8191
@@ -67,7 +67,7 @@ void swz_nodes_begin(struct swz_thread_cold *cold)
 
 static void make_links_present(const struct swz_chunk *chunk, uint32_t count)
 {
-	uintptr_t start = (uintptr_t)links_of_chunk(chunk) & -PAGE;
+	uintptr_t start = (uintptr_t)links_of_chunk(chunk) & -SWZ_PAGE;
 	uintptr_t end = (uintptr_t)(links_of_chunk(chunk) + count);
 
 	SWZ_SYSCALL(SYS_madvise, start, end - start, MADV_POPULATE_WRITE);

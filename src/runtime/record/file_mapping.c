@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "swizzle/format.h"
+#include "base/page.h"
 #include "base/status.h"
 #include "base/syscall.h"
 #include "runtime/record/thread.h"
@@ -45,7 +46,6 @@ bool swz_file_is_ours(void)
 
 /* --------------------------------------------------------- room for tables */
 
-#define PAGE UINT64_C(4096)
 /* A block is what is needed soon: this for each edge that the thread has. */
 #define BLOCK_BYTES_EACH 4u
 #define LEAST_BLOCK 1024u
@@ -69,8 +69,8 @@ void swz_table_room_begin(char *first, uint64_t first_bytes, char *second,
 {
 	ranges[0] = (struct range){.start = first, .bytes = first_bytes};
 	ranges[1] = (struct range){.start = second,
-				   .bytes = second_bytes - PAGE};
-	room_end = second + second_bytes - PAGE;
+				   .bytes = second_bytes - SWZ_PAGE};
+	room_end = second + second_bytes - SWZ_PAGE;
 }
 
 char *swz_table_room_end(void)
@@ -159,9 +159,10 @@ char *swz_table_room_take(struct swz_thread_cold *cold, uint64_t bytes)
 	if (!block)
 		return take(bytes);
 	if (more >= WORTH_ASKING) /* where it is refused, by faults */
-		SWZ_SYSCALL(SYS_madvise, (uintptr_t)block & -PAGE,
-			    ((uintptr_t)block + more - 1) / PAGE * PAGE -
-				    ((uintptr_t)block & -PAGE),
+		SWZ_SYSCALL(SYS_madvise, ((uintptr_t)block & -SWZ_PAGE),
+			    ((uintptr_t)block + more - 1) / SWZ_PAGE *
+					    SWZ_PAGE -
+				    ((uintptr_t)block & -SWZ_PAGE),
 			    MADV_POPULATE_WRITE);
 	/* what was left is too small, or a handler's new one: it stays unused
 	 */

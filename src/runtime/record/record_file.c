@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "swizzle/format.h"
+#include "base/page.h"
 #include "base/status.h"
 #include "base/syscall.h"
 #include "runtime/record/file_mapping.h"
@@ -303,7 +304,6 @@ static uint64_t old_bytes;    /* of the parent's, while a child takes over */
  * events, if there are any. */
 #define AFTERLIFE_BYTES (1ull << 20)
 #define AFTERLIFE_EVENT_BYTES (1ull << 19)
-#define PAGE UINT64_C(4096)
 /* How far from the end of their room tables can be (edge_table.h). */
 #define MOST_TABLES ((uint64_t)SWZ_TABLE_UNIT << 31)
 /* The first of them lie before the links. Others may lie in huge pages. */
@@ -312,7 +312,7 @@ static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 #define WIPED_WORD_ROOM SWZ_TABLE_UNIT
 /* Bytes before the links, so that they lie as huge pages need it. */
 #define FIRST_LINKS (SWZ_HUGE_PAGE / SWZ_UNIT_BYTES * sizeof(struct swz_links))
-#define BEFORE_LINKS (SWZ_HUGE_PAGE - FIRST_LINKS - PAGE)
+#define BEFORE_LINKS (SWZ_HUGE_PAGE - FIRST_LINKS - SWZ_PAGE)
 
 _Static_assert(SMALL_TABLES + WIPED_WORD_ROOM <= BEFORE_LINKS,
 	       "room before the links");
@@ -449,7 +449,8 @@ static struct swz_file_header *create(bool replace, const char **problem)
  * what they can tell. */
 static uint64_t table_bytes(uint64_t all_links)
 {
-	return (all_links < MOST_TABLES ? all_links : MOST_TABLES) / 2 + PAGE;
+	return (all_links < MOST_TABLES ? all_links : MOST_TABLES) / 2 +
+	       SWZ_PAGE;
 }
 
 /* Maps the links. If nodes lie in huge pages their links do, too; not those of
@@ -463,7 +464,7 @@ static enum swz_status map_links(void)
 	uint64_t bytes = BEFORE_LINKS + all + table_bytes(all), near;
 	char *room = far_below_us(mapped_bytes + 2 * SWZ_HUGE_PAGE + bytes);
 
-	room = swz_sys_mmap(room ? room + PAGE : NULL, bytes,
+	room = swz_sys_mmap(room ? room + SWZ_PAGE : NULL, bytes,
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!room)
@@ -490,7 +491,7 @@ _Atomic uint32_t *swz_file_wiped_word(void)
 
 void swz_file_begin_huge_pages(struct swz_file_header *file)
 {
-	const uint64_t first = SWZ_HUGE_PAGE - PAGE; /* of the links */
+	const uint64_t first = SWZ_HUGE_PAGE - SWZ_PAGE; /* of the links */
 
 	if (file->limit_bytes > SWZ_HUGE_PAGE)
 		SWZ_SYSCALL(SYS_madvise, (char *)file + SWZ_HUGE_PAGE,

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/page.h"
 #include "base/syscall.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/event_chunks.h"
@@ -29,7 +30,6 @@
 #endif
 #define UNSHARE 2u /* CLOSE_RANGE_UNSHARE */
 
-#define PAGE ((size_t)4096)
 #define FIRST_PAGES 1u
 #define PAGES 4u
 #define MOST_SAMPLES 4u
@@ -79,7 +79,7 @@ static void make_ring(void *argument)
 		s->result = fd;
 		return;
 	}
-	r = SWZ_SYSCALL(SYS_mmap, NULL, PAGE + SWZ_SWITCH_RING_BYTES,
+	r = SWZ_SYSCALL(SYS_mmap, NULL, SWZ_PAGE + SWZ_SWITCH_RING_BYTES,
 			PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	s->result = r < 0 && r > -4096 ? r : 0;
 	if (s->result == 0)
@@ -115,8 +115,8 @@ static void sample(uint64_t *ticks, uint64_t *ns)
 static struct swz_switches *new_switches(void)
 {
 	struct swz_switches *s = swz_sys_mmap(
-		NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		-1, 0);
+		NULL, SWZ_PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (s)
 		atomic_flag_clear(&s->busy);
@@ -167,7 +167,7 @@ static bool open_ring(struct swz_thread *thread, struct swz_switches *s)
 	if (SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before,
 			8) != 0)
 		return false;
-	started = swz_raw_thread_start(&s->maker, (char *)s + PAGE - 16,
+	started = swz_raw_thread_start(&s->maker, (char *)s + SWZ_PAGE - 16,
 				       make_ring, s);
 	if (started)
 		swz_raw_thread_wait(&s->maker);
@@ -190,7 +190,8 @@ void swz_switches_begin_thread(struct swz_thread *thread)
 	if (!s || atomic_flag_test_and_set(&s->busy))
 		return;
 	if (s->ring)
-		SWZ_SYSCALL(SYS_munmap, s->ring, PAGE + SWZ_SWITCH_RING_BYTES);
+		SWZ_SYSCALL(SYS_munmap, s->ring,
+			    SWZ_PAGE + SWZ_SWITCH_RING_BYTES);
 	swz_event_chunk_leave(s->chunk);
 	s->ring = NULL;
 	s->chunk = NULL;
@@ -323,7 +324,7 @@ static void take_record(struct swz_thread *thread, struct swz_switches *s,
 /* Records are of 16 or 32 bytes, so none goes over the ring's end. */
 static void take(struct swz_thread *thread, struct swz_switches *s, bool last)
 {
-	const char *data = (const char *)s->ring + PAGE;
+	const char *data = (const char *)s->ring + SWZ_PAGE;
 	/* acquire: what the kernel has written before it */
 	uint64_t head = __atomic_load_n(&s->ring->data_head, __ATOMIC_ACQUIRE);
 	uint64_t ticks, now;

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include "swizzle/format.h"
+#include "base/page.h"
 #include "base/syscall.h"
 #include "thunks/arena.h"
 #include "thunks/maps.h"
@@ -61,7 +62,6 @@ struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot)
 
 /* The bounds of a stack are asked for once, when they are first needed. */
 
-#define PAGE UINT64_C(4096)
 #define USUAL_STACK_BYTES (UINT64_C(8) << 20)
 /* The kernel keeps this much free of other mappings below the main thread's
  * stack (mmap_base, arch/x86/mm/mmap.c: at least 128 MiB). */
@@ -100,17 +100,17 @@ static void end_home_at_tcb(struct swz_thread_cold *cold)
  * stack; the page below one cannot. */
 static void try_out(struct swz_thread_cold *cold)
 {
-	uint64_t page = cold->first_slot & -PAGE;
+	uint64_t page = swz_page_down(cold->first_slot);
 
-	cold->home_high = page + PAGE;
-	for (uint64_t n = 0; n < USUAL_STACK_BYTES / PAGE; n++)
-		if (!swz_sys_is_readable(page - n * PAGE))
+	cold->home_high = page + SWZ_PAGE;
+	for (uint64_t n = 0; n < USUAL_STACK_BYTES / SWZ_PAGE; n++)
+		if (!swz_sys_is_readable(page - n * SWZ_PAGE))
 			break;
 		else
-			cold->home_low = page - n * PAGE;
+			cold->home_low = page - n * SWZ_PAGE;
 	while (cold->home_high - page < USUAL_STACK_BYTES &&
 	       swz_sys_is_readable(cold->home_high))
-		cold->home_high += PAGE;
+		cold->home_high += SWZ_PAGE;
 }
 
 bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
@@ -145,10 +145,10 @@ bool swz_thread_at_home(const struct swz_thread *thread, const uint64_t *slot)
  * has closed off as long as it is suspended. */
 static bool is_mapped(const uint64_t *slot)
 {
-	uintptr_t page = (uintptr_t)slot & -PAGE;
+	uintptr_t page = swz_page_down((uintptr_t)slot);
 	unsigned char present;
 
-	return SWZ_SYSCALL(SYS_mincore, page, PAGE, &present) != -ENOMEM;
+	return SWZ_SYSCALL(SYS_mincore, page, SWZ_PAGE, &present) != -ENOMEM;
 }
 
 /* Reads slots by way of the kernel; false where the memory is gone. What cannot
@@ -189,7 +189,7 @@ static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
 
 unsigned swz_stack_words(const uint64_t *from, uint64_t words[SWZ_PAGE_WORDS])
 {
-	size_t bytes = PAGE - (uintptr_t)from % PAGE;
+	size_t bytes = SWZ_PAGE - (uintptr_t)from % SWZ_PAGE;
 	struct iovec local = {words, bytes};
 	struct iovec remote = {(void *)(uintptr_t)from, bytes};
 	int32_t self = (int32_t)SWZ_SYSCALL(SYS_gettid);

@@ -1,3 +1,4 @@
+#include "base/page.h"
 #include "runtime/record/values.h"
 
 #include <stdbool.h>
@@ -78,17 +79,15 @@ bool swz_socket_is_new(struct swz_met_sockets *met,
 
 /* ------------------------------------------------------- reading the parts */
 
-#define PAGE UINT64_C(4096)
-
 size_t swz_recording_read(uint64_t from, void *to, size_t size)
 {
-	size_t first = PAGE - from % PAGE;
+	size_t first = SWZ_PAGE - from % SWZ_PAGE;
 	struct iovec local = {to, size};
 	struct iovec remote[2] = {{(void *)(uintptr_t)from, size}};
 	unsigned pieces = 1;
 	long got;
 
-	if (from < PAGE || from >> 47)
+	if (from < SWZ_PAGE || from >> 47)
 		return 0;
 	if (first < size) {
 		remote[0].iov_len = first;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/page.h"
 #include "base/control.h"
 #include "base/syscall.h"
 #include "thunks/maps.h"
@@ -20,8 +21,7 @@
  * while they hold the lock of the address space for themselves (mmap(2)). A
  * thread that comes there meanwhile has a page fault, and waits for it. */
 
-#define PAGE UINT64_C(4096)
-#define MOST_BYTES (2 * PAGE)
+#define MOST_BYTES (2 * SWZ_PAGE)
 
 struct pages {
 	uint64_t start, bytes;
@@ -35,8 +35,8 @@ static bool find_pages(struct pages *p, uint64_t address, unsigned length)
 	struct swz_maps maps;
 	uint64_t end;
 
-	p->start = address & -PAGE;
-	p->bytes = ((address + length + PAGE - 1) & -PAGE) - p->start;
+	p->start = swz_page_down(address);
+	p->bytes = swz_page_up(address + length) - p->start;
 	end = p->start;
 	if (p->bytes > MOST_BYTES || !swz_maps_open(&maps))
 		return false;

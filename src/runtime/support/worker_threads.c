@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 
 #include "swizzle/format.h"
+#include "base/page.h"
 #include "base/syscall.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch_memory.h"
@@ -33,7 +34,6 @@
  * around a pointer of our own will do; variables of others are never read. */
 
 #define OWN_STACK_BYTES (UINT64_C(960) << 10)
-#define PAGE UINT64_C(4096)
 #define ABOVE (UINT64_C(16) << 10) /* the thread pointer, and that */
 
 struct control_block {
@@ -80,14 +80,14 @@ long swz_own_thread_start(struct swz_own_thread *thread, void (*function)(void),
 	char *memory;
 	long tid;
 
-	below = (below + PAGE - 1) & -PAGE;
+	below = swz_page_up(below);
 	thread->bytes = OWN_STACK_BYTES + below + ABOVE;
 	memory = swz_sys_mmap(NULL, thread->bytes, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			      0);
 	if (!memory)
 		return -ENOMEM;
-	if (swz_sys_mprotect(memory, PAGE, PROT_NONE) != 0) {
+	if (swz_sys_mprotect(memory, SWZ_PAGE, PROT_NONE) != 0) {
 		swz_sys_munmap(memory, thread->bytes);
 		return -ENOMEM;
 	}
@@ -321,7 +321,7 @@ static bool add_helper(void)
 	if (!h->stack)
 		return false;
 	/* valgrind looks whether there is memory where the top points to */
-	if (swz_sys_mprotect(h->stack, PAGE, PROT_NONE) != 0 ||
+	if (swz_sys_mprotect(h->stack, SWZ_PAGE, PROT_NONE) != 0 ||
 	    !swz_raw_thread_start(&h->thread, h->stack + STACK_BYTES - 16, help,
 				  (void *)member)) {
 		swz_sys_munmap(h->stack, STACK_BYTES);

@@ -1,3 +1,4 @@
+#include "base/page.h"
 #include "tools/dump/reports.h"
 
 #include <dwarf.h>
@@ -457,7 +458,6 @@ static enum swz_answer dump_find_signatures(
 #define SYS_pidfd_open 434
 #endif
 
-#define PAGE 4096u
 #define MOST_BYTES (UINT64_C(1) << 30) /* of all answers */
 #define LOOK_EVERY_MS 1000             /* without pidfd_open */
 
@@ -537,7 +537,7 @@ static void answer(struct server *s, struct swz_question *shared)
 	shared->bytes = size;
 	shared->answer = q.answer;
 	if (q.answer == SWZ_ANSWER_SIGNATURES)
-		s->used += (size + PAGE - 1) / PAGE * PAGE;
+		s->used += swz_page_up(size);
 	free(text);
 	__atomic_store_n(&shared->state, SWZ_QUESTION_ANSWERED,
 			 __ATOMIC_RELEASE);

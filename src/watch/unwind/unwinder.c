@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/page.h"
 #include "util/memory.h"
 #include "watch/unwind/full_step.h"
 #include "watch/unwind/unwind_file.h"
@@ -178,7 +179,6 @@ struct frame {
 #define MOST_TEXTS ((uint64_t)1 << 14) /* that are looked at one by one */
 #define MOST_PAIRS 64u
 #define NEAR_BYTES 2048u /* musl: some 500 */
-#define PAGE 4096u
 
 static bool load(const struct swz_stack *stack, uint64_t at, uint64_t *word)
 {
@@ -220,7 +220,7 @@ static bool has_pairs(const struct swz_stack *stack, uint64_t at)
 		    !load(stack, at + 8, &value))
 			return false;
 		if (kind == AT_PAGESZ)
-			return value == PAGE;
+			return value == SWZ_PAGE;
 	}
 	return false;
 }
