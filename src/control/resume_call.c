@@ -971,8 +971,9 @@ bool swz_call_resume(const struct swz_cut_call *c,
 		renew_await(&rest);
 	if (result != -EINTR && !some)
 		return false;
-	if ((some ? rest_again(&rest, call, (uint64_t)result)
-		  : call && limit_again(&rest, call)) &&
+	if (call &&
+	    (some ? rest_again(&rest, call, (uint64_t)result)
+		  : limit_again(&rest, call)) &&
 	    push(&rest)) {
 		*again = rest.again;
 		again->rax = SWZ_CALL_ANEW;

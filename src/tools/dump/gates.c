@@ -421,8 +421,9 @@ static struct {
 	const char *path;
 } budget;
 
-static _Noreturn void bad_line(unsigned int line, const char *what,
-			       const char *word)
+__attribute__((noreturn)) static void bad_line(unsigned int line,
+					       const char *what,
+					       const char *word)
 {
 	swz_dump_bad_usage("%s:%u: %s%s%s%s. A line is FUNCTION METRIC LIMIT: "
 			   "'parse* calls 1000', 'main incl 20ms', 'hash self "

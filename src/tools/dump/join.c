@@ -387,6 +387,7 @@ static int write_by(struct threads *t, const struct swz_section *section)
 		options->format->by(output.stream, &by, &options->table);
 		status = swz_dump_end_output(&output, path, options);
 	}
+	t->groups = NULL;
 	swz_groups_free(&groups);
 	free(path);
 	return status;
