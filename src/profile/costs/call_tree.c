@@ -393,7 +393,7 @@ static void collect_unwound(struct tree_builder *builder)
 	}
 }
 
-static void collect_times(struct swz_tree_builder *builder)
+static void collect_times(struct tree_builder *builder)
 {
 	const struct swz_profile_thread *thread = builder->thread;
 	struct swz_tree *tree = builder->tree;

@@ -16,7 +16,7 @@
 #include "profile/file/events.h"
 #include "profile/formats/calls/calls.h"
 #include "profile/formats/calls/calls_walk.h"
-#include "profile/formats/common/json_writer.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 
 #define NONE UINT32_MAX
