@@ -253,12 +253,12 @@ enum swz_chunk_type {
 	SWZ_CHUNK_SAMPLES = 31,      /* of thread `owner`: when each of its
 				      * samples was taken, see
 				      * SWZ_SAMPLES_BYTES */
-	SWZ_CHUNK_HISTOGRAM = 32,       /* of thread `owner`: count uint64_t, how
-					 * many calls took so long: see
-					 * SWZ_HISTOGRAM_FUNCTION */
+	SWZ_CHUNK_HISTOGRAM = 32,    /* of thread `owner`: count uint64_t, how
+				      * many calls took so long: see
+				      * SWZ_HISTOGRAM_FUNCTION */
 	SWZ_CHUNK_HISTOGRAM_INDEX = 33, /* for the writer alone: where it finds
 					 * those of a function */
-	SWZ_CHUNK_SLOW = 34, /* struct swz_slow_record */
+	SWZ_CHUNK_SLOW = 34,            /* struct swz_slow_record */
 	SWZ_CHUNK_CODE = 23 /* names of SWZ_FUNCTION_CODE: text, lines as
 			     * in a perf map ("START SIZE NAME", both
 			     * numbers hexadecimal), then zeros. Of lines

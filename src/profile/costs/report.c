@@ -608,8 +608,7 @@ static void flush_functions(struct swz_report *report,
 
 /* A bucket's calls took as long as its middle, compensated as a single call is.
  * In a sum of profiles they are compensated already. */
-static void flush_times(struct swz_report *report,
-			struct swz_thread_sums *sums)
+static void flush_times(struct swz_report *report, struct swz_thread_sums *sums)
 {
 	const struct swz_profile *profile = sums->binding->profile;
 	const struct swz_tree *tree = sums->tree;

@@ -308,8 +308,8 @@ static char with_address[MOST_FORMS / 2][512];
 bool swz_symbol_match_is_wanted(void)
 {
 	return swz_config.hide || swz_config.filter || swz_config.notrace ||
-	       swz_config.percentiles_patterns ||
-	       swz_signature_patterns || swz_config_has_triggers();
+	       swz_config.percentiles_patterns || swz_signature_patterns ||
+	       swz_config_has_triggers();
 }
 
 /* ------------------------------------------------------------------ hints */

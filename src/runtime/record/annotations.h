@@ -17,10 +17,10 @@
  * moves under the hooks. Written by one thread at a time; read by the hooks. */
 
 enum swz_filter_flags {
-	SWZ_FILTER_ONLY = 1,    /* matches -F */
-	SWZ_FILTER_NOTRACE = 2, /* matches -N */
-	SWZ_FILTER_START = 4,   /* --start-at */
-	SWZ_FILTER_STOP = 8,    /* --stop-at */
+	SWZ_FILTER_ONLY = 1,         /* matches -F */
+	SWZ_FILTER_NOTRACE = 2,      /* matches -N */
+	SWZ_FILTER_START = 4,        /* --start-at */
+	SWZ_FILTER_STOP = 8,         /* --stop-at */
 	SWZ_FILTER_PERCENTILES = 16, /* matches --percentiles */
 	SWZ_FILTER_SLOW = 7 << 5,    /* --slow: 1 + the number of the rule, */
 	SWZ_FILTER_SLOW_SHIFT = 5    /* from here on */

@@ -59,7 +59,7 @@ struct swz_config {
 	bool percentiles; /* histograms of call times are kept */
 	bool percentiles_of_all;
 	const char *percentiles_patterns; /* NULL: none, or of all */
-	const char *arguments;  /* -A, one a line; NULL: none */
+	const char *arguments;            /* -A, one a line; NULL: none */
 	const char *signatures; /* --args: base/signature_exchange.h; NULL */
 	uint32_t string_bytes;  /* that are recorded of a text at most */
 	uint32_t depth;         /* 0: no limit */
