@@ -471,34 +471,9 @@ enum swz_call_state {
 #define SWZ_CALL_RULE_SHIFT 8
 #define SWZ_CALL_NUMBER_SHIFT 16
 
-/* How long calls took, in a logarithmic histogram with SWZ_SLOW_STEPS steps for
- * each power of two: a bucket is at most 1/64 of its times wide. */
-#define SWZ_SLOW_STEPS 64u
-#define SWZ_SLOW_BUCKETS (43u * SWZ_SLOW_STEPS)
-
-static inline uint32_t swz_slow_bucket(uint64_t ticks)
-{
-	unsigned shift;
-
-	if (ticks < SWZ_SLOW_STEPS)
-		return (uint32_t)ticks;
-	shift = 63u - (unsigned)__builtin_clzll(ticks) - 6u;
-	if (shift > 41)
-		return SWZ_SLOW_BUCKETS - 1;
-	return (shift + 1) * SWZ_SLOW_STEPS +
-	       (uint32_t)(ticks >> shift) % SWZ_SLOW_STEPS;
-}
-
-/* The least time that is longer than those of a bucket. */
-static inline uint64_t swz_slow_bound(uint32_t bucket)
-{
-	uint32_t octave = bucket / SWZ_SLOW_STEPS;
-
-	if (!octave)
-		return bucket + 1ull;
-	return (SWZ_SLOW_STEPS + bucket % SWZ_SLOW_STEPS + 1ull)
-	       << (octave - 1);
-}
+/* How long calls took: base/time_bucket.h. Calls that are longer than what the
+ * last bucket holds are in that. */
+#define SWZ_SLOW_BUCKETS (43u * 64u)
 
 /* A rule of --slow, and all outermost calls of the functions that match it. */
 struct swz_slow_record {

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "base/time_bucket.h"
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/record_file.h"
 #include "runtime/support/pattern.h"
@@ -155,7 +156,8 @@ static void find_percentile(struct swz_slow_record *record)
 	for (i = 0; i < SWZ_SLOW_BUCKETS && sum + record->buckets[i] <= rank;
 	     i++)
 		sum += record->buckets[i];
-	__atomic_store_n(&record->least_ticks, swz_slow_bound(i),
+	__atomic_store_n(&record->least_ticks,
+			 swz_bucket_start(i) + swz_bucket_width(i),
 			 __ATOMIC_RELAXED);
 }
 
@@ -168,12 +170,15 @@ void swz_kept_calls_miss(uint8_t rule)
 bool swz_kept_calls_count(uint8_t rule, uint64_t ticks)
 {
 	struct swz_slow_record *record = rules[rule].record;
+	uint32_t bucket = swz_time_bucket(ticks);
 	uint64_t least, calls;
 
 	if (!record)
 		return false;
 	least = __atomic_load_n(&record->least_ticks, __ATOMIC_RELAXED);
-	count(&record->buckets[swz_slow_bucket(ticks)]);
+	count(&record->buckets[bucket < SWZ_SLOW_BUCKETS
+				       ? bucket
+				       : SWZ_SLOW_BUCKETS - 1]);
 	calls = __atomic_add_fetch(&record->calls, 1, __ATOMIC_RELAXED);
 	if (record->share && calls % LOOK_EVERY == 0)
 		find_percentile(record);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/time_bucket.h"
 #include "util/memory.h"
 #include "util/figures.h"
 #include "util/output.h"
@@ -633,7 +634,7 @@ uint64_t swz_slow_percentile(const struct swz_slow_record *rule, uint64_t calls,
 		if (sum > rank)
 			break;
 	}
-	return swz_slow_bound(i);
+	return swz_bucket_start(i) + swz_bucket_width(i);
 }
 
 uint64_t swz_slow_calls(const struct swz_slow_record *rule)
