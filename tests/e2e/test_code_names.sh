@@ -69,7 +69,8 @@ sample_made() { # ENGINE map|late|dump
 		assert_shares profile first second
 	fi
 	# (what a sample hit before the name was known has it too)
-	assert_eq 0 "$(self_ns profile '[code made at run time]')" 'code without a name'
+	# but for the last one before the process ends
+	assert_le "$(self_ns profile '[code made at run time]')" 2500000 'code without a name'
 	"$DUMP" -q -f csv -o - profile >rows
 	assert_eq 0 "$(grep -c 'JS:' rows)" 'rows by the name of a tier'
 	"$DUMP" -q -f csv -o - profile | grep -q '^.*,first one,\[jit\],' ||

@@ -233,7 +233,7 @@ assert_total out
 # the time from the start to the last event
 end=$(awk '/calls traced/ { getline; printf "%.0f", $NF * 1e9 }' info)
 assert_le "$(row out incl main)" "$end" 'time of main'
-assert_ge "$(row out self '[not traced]')" $(($(row whole.table incl main) / 2)) '[not traced]'
+assert_ge "$(row out self '[not traced]')" $(($(row whole.table incl main) / 4)) '[not traced]'
 "$DUMP" -q -f text --no-compensate --from 0 profile >raw.table
 # (rounding)
 rest=$((end + $(row raw.table self '[not traced]') - $(total_of raw.table)))
@@ -321,8 +321,14 @@ done
 
 it 'times by the events are those of the tree, also where a chunk ends'
 assert_same_as_native "$TARGETS/calls" 100000
-"$DUMP" -f csv --no-compensate profile | sort >tree.csv
-"$DUMP" -f csv --no-compensate --from 0 profile | sort >events.csv
+# (the tree may know that the thread waited for a processor: a part of the time
+# that the events have)
+whole_times() {
+	awk -F, -v OFS=, 'NR > 1 {
+		$2 += $11; $3 += $12; $11 = $12 = ""; print }' | sort
+}
+"$DUMP" -f csv --no-compensate profile | whole_times >tree.csv
+"$DUMP" -f csv --no-compensate --from 0 profile | whole_times >events.csv
 assert_matches tree.csv '^100000,.*,leaf,'
 assert_same tree.csv events.csv
 
