@@ -90,7 +90,8 @@ done
 assert_contains top "            $left [callers]"
 assert_contains top "            $main [callers]"
 assert_matches top '^            work\+0x[0-9a-f]+/0x[0-9a-f]+ \[callers\]$'
-assert_eq 1 "$(grep -c '^            left' top)" 'back traces of left' # whatever was hit in work
+# whatever was hit in work
+assert_eq 1 "$(grep -A1 '^            work' top | grep -c '^            left')" 'back traces of left'
 capture "$DUMP" -f text --offsets calls
 assert_refused 2 '--offsets'
 capture "$DUMP" --offsets --diff calls calls
