@@ -20,7 +20,7 @@ char *swz_top_profile_of(int32_t pid);
 /* The header of a profile of calls. False: the file is none. */
 bool swz_top_profile_header(const char *path, struct swz_file_header *header);
 
-/* Whether a profile is of a run that is counted and sampled (--mode both): its
+/* True if a profile is of a run that is counted and sampled (--mode both): its
  * calls have no times before the samples are written, at its end. */
 bool swz_top_is_sampled(const char *profile);
 

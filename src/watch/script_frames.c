@@ -146,7 +146,7 @@ bool swz_script_frames_known_in(int32_t pid, const char *program)
 	return is_known(&mapped);
 }
 
-/* Whether code begins with a frame that is made already: it is no function, but
+/* True if code begins with a frame that is made already: it is no function, but
  * a part of one that the compiler has put elsewhere. */
 static bool is_part(const struct swz_unwind_file *unwind, uint64_t address)
 {

@@ -20,7 +20,7 @@ struct swz_script_stack {
 	struct swz_script_frame frames[SWZ_MOST_FRAMES];
 };
 
-/* Whether the program is an interpreter whose frames can be read. One that has
+/* True if the program is an interpreter whose frames can be read. One that has
  * it for extensions (gdb, vim) is none: see swz_script_frames_samples(). */
 bool swz_script_frames_known(const char *program);
 /* The same, of what a process runs, by the path that it has for that. */
@@ -96,7 +96,7 @@ char *swz_script_advice(const struct swz_image *image);
  * by next to no sample. */
 char *swz_script_version_advice(const struct swz_image *image);
 
-/* Whether the image's program is an interpreter whose functions only pauses
+/* True if the image's program is an interpreter whose functions only pauses
  * show: see script_frames.h. */
 bool swz_script_needs_pauses(const struct swz_image *image);
 

@@ -358,7 +358,7 @@ static void compare(const struct swz_section *section, const struct gate *gate,
 #define CHANCE_OF_ALL 0.005
 #define SMALL_CHANGE 0.01
 
-/* Whether all runs of one side are slower than all of the other, and so many
+/* True if all runs of one side are slower than all of the other, and so many
  * that chance seldom parts them so: where a few runs take far longer than the
  * rest, this says more than their means. */
 static bool are_parted(const struct swz_runs *a, const struct swz_runs *b)

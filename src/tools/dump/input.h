@@ -37,7 +37,7 @@ void swz_dump_find_inputs(struct swz_inputs *inputs,
 void swz_dump_check_kinds(const struct swz_dump_input *input,
 			  const struct swz_profile *first);
 
-/* Whether the format and the options can be had of INPUT: if calls were counted
+/* True if the format and the options can be had of INPUT: if calls were counted
  * without times (-m count), not all. Says so; the program's status. */
 int swz_dump_check_counts(const struct swz_dump_input *input,
 			  const struct swz_dump_options *options);
@@ -52,22 +52,22 @@ void swz_dump_free_input(struct swz_dump_input *input);
  * said; the program's status is not EXIT_OK then, whatever is shown. */
 size_t swz_dump_unread(void);
 
-/* Whether there is a thread that is asked for. */
+/* True if there is a thread that is asked for. */
 bool swz_dump_has_thread(const struct swz_dump_input *input,
 			 const struct swz_dump_options *options);
 
-/* Whether each --tid names one; says which does not, and what threads there
+/* True if each --tid names one; says which does not, and what threads there
  * are.
  */
 bool swz_dump_has_all_threads(const struct swz_dump_input *input,
 			      const struct swz_dump_options *options);
 
-/* Whether the format shows samples by themselves, and all have some with times.
+/* True if the format shows samples by themselves, and all have some with times.
  */
 bool swz_dump_shows_samples(const struct swz_dump_input *input,
 			    const struct swz_dump_options *options);
 
-/* Whether all are traces. */
+/* True if all are traces. */
 bool swz_dump_is_traced(const struct swz_dump_input *input);
 
 /* -f calls without --at, --blame and --calls-of: whether no profile is a trace,
@@ -97,7 +97,7 @@ void swz_dump_count_once(struct swz_dump_input *input, bool quiet);
 /* The same as swz_dump_find_pairs, without a word. */
 void swz_dump_find_beside(struct swz_dump_input *input);
 
-/* Whether a profile of SAMPLES belongs to one of COUNTS. */
+/* True if a profile of SAMPLES belongs to one of COUNTS. */
 bool swz_dump_is_pair(const struct swz_dump_input *samples,
 		      const struct swz_dump_input *counts);
 

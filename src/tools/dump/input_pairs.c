@@ -31,7 +31,7 @@ static bool is_sum(const struct swz_profile *profile)
 	return profile->header.flags & SWZ_FILE_MERGED;
 }
 
-/* Whether SAMPLES are of the run that COUNTS are of. */
+/* True if SAMPLES are of the run that COUNTS are of. */
 static bool is_pair(const struct swz_profile *samples,
 		    const struct swz_profile *counts)
 {
@@ -359,7 +359,7 @@ static int by_start(const void *left, const void *right)
 	return first < second ? -1 : first > second;
 }
 
-/* Whether B is of a program that the first process of the run of A, which had
+/* True if B is of a program that the first process of the run of A, which had
  * not ended, has executed since. */
 static bool goes_on_in(const struct swz_file_header *a,
 		       const struct swz_file_header *b)

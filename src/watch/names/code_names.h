@@ -34,7 +34,7 @@ const char *swz_code_names_find(struct swz_code_names *names, uint64_t address,
 /* Grows when there are more names than before. */
 uint32_t swz_code_names_count(const struct swz_code_names *names);
 
-/* Whether there is a jitdump file. */
+/* True if there is a jitdump file. */
 bool swz_code_names_have_times(const struct swz_code_names *names);
 
 void swz_code_names_close(struct swz_code_names *names);

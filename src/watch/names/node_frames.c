@@ -66,7 +66,7 @@ static bool is_object(uint64_t word)
 	return (word & 3) == TAG;
 }
 
-/* Whether it is a small number that could be a place in a source. */
+/* True if it is a small number that could be a place in a source. */
 static bool is_number(uint64_t word)
 {
 	return (word & 0xffffffffu) == 0 && word >> 63 == 0;

@@ -514,7 +514,7 @@ static bool read_frame(struct swz_python *python, uint64_t address,
 	return true;
 }
 
-/* Whether it is one that C code has called, as far as it says so itself. */
+/* True if it is one that C code has called, as far as it says so itself. */
 static bool is_entry(const struct swz_python_layout *l, const uint8_t *frame)
 {
 	return l->frames == SWZ_FRAME_IS_OBJECT ||

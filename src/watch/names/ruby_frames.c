@@ -394,7 +394,7 @@ static bool has_id(const struct swz_ruby *ruby, const uint8_t *thread,
 	return id == wanted;
 }
 
-/* Whether it is the thread, which is in CONTEXT then. */
+/* True if it is the thread, which is in CONTEXT then. */
 static bool is_wanted(const struct swz_ruby *ruby, const uint8_t *thread,
 		      const struct swz_script_thread *wanted, uint8_t *context)
 {
