@@ -662,6 +662,8 @@ name:                            \
 .Lnew_record_min:
 	cmpq	$0, SWZ_NODE_MIN_TICKS(%rdx)
 	js	.Lrecord_in_histogram
+	testq	%r8, %r8			/* as below */
+	js	6b
 	movq	%r8, SWZ_NODE_MIN_TICKS(%rdx)
 	jmp	6b
 .Lrecord_in_histogram:
@@ -725,6 +727,8 @@ name:                            \
 .Lnew_min:
 	cmpq	$0, SWZ_NODE_MIN_TICKS(%rdx)
 	js	.Lin_histogram
+	testq	%rax, %rax			/* a hook that was left in its midst */
+	js	3b				/* began later than it ended: no time */
 	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
 	jmp	3b
 .Lin_histogram:

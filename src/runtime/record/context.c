@@ -778,6 +778,7 @@ void swz_activation_leave(struct swz_thread *thread, struct swz_node *node,
 		node->max_ticks = duration;
 	if (node->min_ticks & SWZ_MIN_IN_HISTOGRAM)
 		swz_histogram_add(thread, node, duration);
-	else if (duration <= node->min_ticks - 1)
+	else if (duration <= node->min_ticks - 1 &&
+		 !(duration & SWZ_MIN_IN_HISTOGRAM))
 		node->min_ticks = duration;
 }
