@@ -354,7 +354,7 @@ refuses() { # TEXT OPTION...
 	capture "$DUMP" "$@" profile
 	assert_refused 2 "$text"
 }
-refuses 'callgrind has no use for -n; those that have: table, text, tree, ' -f callgrind -n 3
+refuses 'callgrind has no use for -n; those that have: table, brief, text, tree, ' -f callgrind -n 3
 refuses 'folded has no use for -n' -f folded -n 3
 refuses 'folded has no use for --percent-limit' -f folded --percent-limit 3
 refuses 'text has no use for --bottom-up' -f text --bottom-up
