@@ -617,7 +617,7 @@ static const struct swz_option options[] = {
 	 .id = OPTION_FLAG, .group = OF_TRACE,
 	 .help = "trace: record the lines that are printed|: by puts, "
 		 "fputs, fwrite, write, perror, syslog"},
-	{.common = true, .name = "slow", .value = "FUNCTION:TIME",
+	{.name = "slow", .value = "FUNCTION:TIME",
 	 .variable = "SWIZZLE_SLOW", .id = OPTION_SLOW, .group = OF_TRACE,
 	 .repeats = true,
 	 .help = "trace: keep only the calls of FUNCTION that take longer|, "

@@ -78,7 +78,7 @@ for engine in "${ENGINES[@]}"; do
 	it "-b, $engine: back traces lead to the root"
 	awk '/^ +[0-9.]+% .* b  shares/ { on = 1; next } /^20|hits, / { on = 0 }
 		on && /^            / { print $1 }' out >frames
-	assert_eq 'b main' "$(head --rounds 2 frames | xargs)"
+	assert_eq 'b main' "$(head -n 2 frames | xargs)"
 	assert_contains frames _start
 
 	it "-b, $engine: a process that runs already is not interrupted"
