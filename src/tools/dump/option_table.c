@@ -519,8 +519,7 @@ const struct swz_option swz_dump_option_list[] = {
 	 .help = "calls: the single calls of these functions|, the longest "
 		 "first (-s start: the earliest), and how their times are "
 		 "spread"},
-	{.common = true,
-	 .name = "why",
+	{.name = "why",
 	 .value = "FUNCTION",
 	 .id = OPTION_WHY,
 	 .group = GIVEN_CALLS_OF,
