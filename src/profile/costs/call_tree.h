@@ -97,7 +97,7 @@ struct swz_tree {
 	bool samples; /* `calls` are samples that hit the context itself */
 	bool counts;  /* calls of edges are known, and no time: all are 0 */
 	bool merged;  /* of a sum of profiles */
-	/* Of functions of which they were kept; in a range those of calls of
+	/* Times of calls, by function (--percentiles); in a range of those calls of
 	 * which all lies in it. */
 	struct swz_tree_times *times;
 	size_t times_count;

@@ -350,7 +350,7 @@ static void end(struct swz_causes *causes, struct walker *w)
 
 /* --- all threads, in the order of time ------------------------------------ */
 
-/* What it posts. */
+/* The jobs that it posts. */
 static void post(struct swz_causes *causes, struct walker *w)
 {
 	uint32_t flow = (uint32_t)(w->flow - causes->first_flow);
@@ -553,7 +553,7 @@ static uint32_t find_home(struct swz_causes *causes, const struct walker *w,
 	return home[index];
 }
 
-/* What no event tells stays where its callers are. */
+/* Calls of which no event tells stay where their callers are. */
 static void put_rest(struct swz_causes *causes, struct walker *w,
 		     const struct share *shares)
 {

@@ -395,7 +395,7 @@ static int64_t part(int64_t ns, uint64_t kept, uint64_t all)
 	return all ? (int64_t)((__int128)ns * (int64_t)kept / (int64_t)all) : 0;
 }
 
-/* What each node has of its own is cut down, and put together again. */
+/* Each node's own part is cut down, and put together again. */
 static void keep_span(struct swz_profile *profile,
 		      const struct swz_node_span *span, struct share *shares)
 {

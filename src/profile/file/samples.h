@@ -30,7 +30,7 @@ struct swz_profile_sample *swz_samples_read(
 uint32_t swz_sample_context(const struct swz_profile *profile,
 			    const struct swz_profile_sample *sample);
 
-/* What the samples of a node stand for, without what is below it. */
+/* The time of a node's own samples, without what is below it. */
 struct swz_sample_share {
 	uint32_t node;
 	int64_t running_ticks, waiting_ticks;
