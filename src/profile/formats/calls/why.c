@@ -848,8 +848,9 @@ static void put_text(struct why *why, FILE *stream)
 	if (rest > 0) {
 		fputs("          ", stream);
 		put_time(why, stream, rest);
-		fprintf(stream, " in %zu more places\n",
-			why->cause_count - shown);
+		fprintf(stream, " in %zu more place%s\n",
+			why->cause_count - shown,
+			why->cause_count - shown == 1 ? "" : "s");
 	}
 	if (why->unseen)
 		fputs("# waiting is not told from running: record with "
