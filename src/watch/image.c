@@ -649,6 +649,7 @@ void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
 		image->executable = swz_duplicate(path);
 	if (is_there(image, &mapping))
 		return;
+	image->mappings_made++;
 	replace(image, &mapping);
 	look_for_jitdump(image, path);
 	swz_map_free(&image->by_pc);

@@ -181,6 +181,10 @@ struct swz_image {
 	uint64_t judged_samples, judged_scripts;
 	uint64_t losses_seen;
 	uint64_t left_ns; /* it was seen to run another program; or 0 */
+	uint64_t mappings_made;
+	/* Lost walks since /proc was read for one, and how many it is not read
+	 * for. */
+	unsigned walks_lost, walks_left;
 	/* the file, once it was made; see profile_file.h */
 	int fd;
 	char *path;
@@ -234,6 +238,9 @@ struct swz_sampled_hit {
 	uint64_t weight; /* of a thread that runs, beside its other samples */
 	uint64_t time_ns;
 	uint32_t processor; /* its number + 1; 0: it is not known */
+	/* The engine is not told of code that is mapped: /proc is read again
+	 * where a walk is lost. */
+	bool maps_may_be_old;
 	const struct swz_script_stack *script; /* NULL: there is none */
 };
 

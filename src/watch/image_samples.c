@@ -145,6 +145,25 @@ static void keep_frames(struct swz_image *image, struct walked *w,
 	}
 }
 
+/* Reads /proc after a walk was lost; true if more code is mapped than was known.
+ * Stacks that are lost for another reason make this ever rarer. */
+static bool learns_of_mappings(struct swz_image *image)
+{
+	const uint64_t before = image->mappings_made;
+	const unsigned most_left = 255;
+
+	if (image->walks_lost++ < image->walks_left)
+		return false;
+	swz_image_read_maps(image);
+	image->walks_lost = 0;
+	if (image->walks_left < most_left)
+		image->walks_left = 2 * image->walks_left + 1;
+	if (image->mappings_made == before)
+		return false;
+	image->walks_left = 0;
+	return true;
+}
+
 static uint32_t add_frames(struct swz_image *image,
 			   struct swz_image_thread *thread,
 			   const struct swz_registers *registers,
@@ -164,10 +183,15 @@ static uint32_t add_frames(struct swz_image *image,
 	size_t count;
 
 	swz_script_frames_begin(image);
-	count = swz_unwinder_walk_frames(
-		image->unwinder, registers, stack, pcs, frame_pointers,
-		thread->node_count < MANY_NODES ? MOST_FRAMES : SWZ_MOST_FRAMES,
-		&end);
+	do
+		count = swz_unwinder_walk_frames(image->unwinder, registers,
+						 stack, pcs, frame_pointers,
+						 thread->node_count < MANY_NODES
+							 ? MOST_FRAMES
+							 : SWZ_MOST_FRAMES,
+						 &end);
+	while (end == SWZ_WALK_LOST && hit->maps_may_be_old &&
+	       learns_of_mappings(image));
 	count = leave_out_ours(image, pcs, frame_pointers, count);
 	if (!count)
 		return 0; /* a thread of the profiler's */

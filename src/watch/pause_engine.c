@@ -204,7 +204,9 @@ static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 			uint64_t now)
 {
 	struct swz_registers registers = {0}, again = {0};
-	struct swz_sampled_hit hit = {.waiting = true, .time_ns = now};
+	struct swz_sampled_hit hit = {.waiting = true,
+					.maps_may_be_old = true,
+					.time_ns = now};
 	struct user_regs_struct there = {0};
 	struct swz_stack stack;
 	int32_t pid = task->image->pid;
@@ -554,7 +556,8 @@ static void take(const struct swz_watch *watch, struct swz_task *task,
 {
 	struct user_regs_struct own, again;
 	/* what counts is how much it has run since its last sample */
-	struct swz_sampled_hit hit = {.time_ns = swz_watch_now()};
+	struct swz_sampled_hit hit = {.maps_may_be_old = true,
+				      .time_ns = swz_watch_now()};
 
 	hit.in_kernel = (int64_t)r->orig_rax >= 0;
 	to->counts = know_time(watch, task, hit.time_ns, hit.in_kernel);

@@ -240,6 +240,14 @@ wait_until() { # COMMAND...
 	done
 }
 
+succeeds_or_ended() { # PID COMMAND...
+	"${@:2}" || ! kill -0 "$1" 2>/dev/null
+}
+
+wait_while_it_runs() { # PID COMMAND...: until it succeeds. False if the process has ended
+	wait_until succeeds_or_ended "$@" && "${@:2}"
+}
+
 # The tail of a file, for messages.
 excerpt() {
 	if [ -s "$1" ]; then

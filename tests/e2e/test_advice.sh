@@ -322,11 +322,25 @@ if have 'apt-file knows which package has the debug file' unshare mount; then
 	fi
 fi
 
+# Works for 60 ms of the processor, however fast that is.
+# shellcheck disable=SC2016
+busy_function='
+#include <time.h>
+static inline __attribute__((always_inline)) void be_busy(void)
+{
+	static volatile unsigned long sink;
+	const clock_t end = clock() + CLOCKS_PER_SEC * 6 / 100;
+	do
+		for (int i = 0; i < 1000000; i++)
+			sink += i;
+	while (clock() < end);
+}'
+
 # A library that exports what an interpreter does and a program that uses it.
 interpreter() { # SYMBOL: profiled as `profile.SYMBOL`
 	cat >lib.c <<-END
-		static volatile unsigned long sink;
-		void $1(void) { for (int i = 0; i < 30000000; i++) sink += i; }
+		$busy_function
+		void $1(void) { be_busy(); }
 	END
 	printf 'void %s(void);\nint main(void) { %s(); }\n' "$1" "$1" >use.c
 	gcc -O1 -shared -fPIC -o "libof_$1.so" lib.c &&
@@ -354,9 +368,9 @@ while read -r program symbol version language; do
 	version=${version//\~/ } language=${language//\~/ }
 	echo 'JAVA_VERSION="11.0.2"' >release
 	cat >lib.c <<-END
-		static volatile unsigned long sink;
+		$busy_function
 		$version;
-		void $symbol(void) { for (int i = 0; i < 60000000; i++) sink += i; }
+		void $symbol(void) { be_busy(); }
 	END
 	printf 'void %s(void);\nint main(void) { %s(); }\n' "$symbol" "$symbol" >use.c
 	gcc -O1 -shared -fPIC -o libversion.so lib.c

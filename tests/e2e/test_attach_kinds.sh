@@ -89,14 +89,6 @@ end
 assert_matches folded '^[^;]*;stay;leaf '
 assert_not_contains folded '[unknown caller]'
 
-succeeds_or_ended() {
-	"$@" || ! kill -0 $program 2>/dev/null
-}
-
-wait_until_it() { # COMMAND...: succeeds. False if $program has ended
-	wait_until succeeds_or_ended "$@" && "$@"
-}
-
 refuses() { # TEXT: to attach to $program
 	capture "$RUN" -p $program --for 100ms -o profile.refused
 	assert_status 126
@@ -106,7 +98,7 @@ refuses() { # TEXT: to attach to $program
 
 it 'a filter of system calls'
 begin "$TARGETS/suspended" filter stop
-if wait_until_it grep -q -s '^Seccomp:.2' /proc/$program/status; then
+if wait_while_it_runs $program grep -q -s '^Seccomp:.2' /proc/$program/status; then
 	refuses 'the process filters its system calls (seccomp): those of a profiler could kill it. Use -m sample'
 	end
 else
@@ -567,7 +559,7 @@ void main(void) { for (;;) __asm__ volatile("int $0x80" : : "a"(162), "b"((long[
 END
 	it 'a program of 32 bits'
 	begin ./of32bits
-	if wait_until_it grep -q -s of32bits /proc/$program/comm; then
+	if wait_while_it_runs $program grep -q -s of32bits /proc/$program/comm; then
 		refuses 'is not one of x86-64 (64 bits): it cannot be profiled'
 	else
 		echo 'not tested: a program of 32 bits, which this kernel does not execute'

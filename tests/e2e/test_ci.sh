@@ -10,7 +10,7 @@ unset SWIZZLE_MODE
 cat >parse.c <<'END'
 #include <stdlib.h>
 static volatile long sum;
-__attribute__((noipa)) void parse(void) { for (int i = 0; i < 2000; i++) sum = sum + i; }
+__attribute__((noipa)) void parse(void) { for (int i = 0; i < 30000; i++) sum = sum + i; }
 int main(void)
 {
 	for (int i = 0; i < CALLS; i++)

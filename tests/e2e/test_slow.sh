@@ -29,7 +29,7 @@ slow() { # PATTERN: of these
 }
 
 it 'all calls are watched, and the slow ones kept'
-watching --slow handle:200us -- causes 2000
+watching --slow handle:100us -- causes 2000
 assert_eq 2000 "$(watched handle)" 'calls that were watched'
 assert_ge "$(slow handle)" 15 'slow calls: five of each kind'
 "$DUMP" -f text profile >text

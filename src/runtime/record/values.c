@@ -254,9 +254,10 @@ static void make(void *argument)
 				      SWZ_UNIT_BYTES);
 }
 
-static struct swz_value_summary *summary_of(struct swz_thread *thread,
-					    const struct swz_captured *c,
-					    uint32_t node)
+/* (Apart, as put_values: a stack may be small, and each has but its own frame
+ * on it.) */
+__attribute__((noinline)) static struct swz_value_summary *summary_of(
+	struct swz_thread *thread, const struct swz_captured *c, uint32_t node)
 {
 	struct making m = {thread, c, node};
 
@@ -269,18 +270,15 @@ static struct swz_value_summary *summary_of(struct swz_thread *thread,
 	return (void *)((struct swz_chunk *)swz_unit_at(by_node[node]) + 1);
 }
 
-/* (Apart: its frame is not beneath what reads arguments, on a small stack.) */
-__attribute__((noinline)) static void summary_put(
-	struct swz_thread *thread, const struct swz_captured *c, uint32_t node,
-	enum swz_value_moment moment, const struct swz_value_bytes_of *of)
+static void summary_put(struct swz_value_summary *summary,
+			const struct swz_captured *c,
+			enum swz_value_moment moment,
+			const struct swz_value_bytes_of *of)
 {
-	struct swz_value_summary *summary = summary_of(thread, c, node);
 	unsigned first = moment == SWZ_VALUES_ENTRY ? 0 : c->entry_parts;
 	struct swz_value_range *range;
 	struct swz_last_values *last;
 
-	if (!summary)
-		return;
 	last = moment == SWZ_VALUES_ENTRY ? &summary->entry : &summary->result;
 	/* odd: what is there is not whole. A signal handler that comes between
 	 * is of another context, but where it recurses: then it is the last. */
@@ -395,9 +393,9 @@ static void write_record(struct swz_thread *thread, struct swz_recording *r,
 	__atomic_store_n(&record->whole, 1, __ATOMIC_RELEASE);
 }
 
-static void sum_up(struct swz_thread *thread, const struct swz_captured *c,
-		   const struct swz_recording *r, uint32_t node,
-		   enum swz_value_moment moment)
+__attribute__((noinline)) static void put_values(
+	struct swz_value_summary *summary, const struct swz_captured *c,
+	const struct swz_recording *r, enum swz_value_moment moment)
 {
 	unsigned parts = moment == SWZ_VALUES_ENTRY ? c->entry_parts
 						    : c->return_parts;
@@ -405,7 +403,17 @@ static void sum_up(struct swz_thread *thread, const struct swz_captured *c,
 		r->bytes, r->used, r->places,
 		parts < SWZ_MOST_PLACED ? parts : SWZ_MOST_PLACED};
 
-	summary_put(thread, c, node, moment, &of);
+	summary_put(summary, c, moment, &of);
+}
+
+static void sum_up(struct swz_thread *thread, const struct swz_captured *c,
+		   const struct swz_recording *r, uint32_t node,
+		   enum swz_value_moment moment)
+{
+	struct swz_value_summary *summary = summary_of(thread, c, node);
+
+	if (summary)
+		put_values(summary, c, r, moment);
 }
 
 static void make_kept(void *argument)
