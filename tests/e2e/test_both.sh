@@ -539,6 +539,7 @@ for linker in $linkers; do
 		assert_ge "$(awk -F, '$7 == "strcmp@plt" && $8 == "linked" { print $2 }' csv)" 5000000 \
 			"$linker, $mode: time of strcmp@plt"
 		assert_matches table ' strcmp@plt +linked'
+		assert_not_contains table "stacks were cut"
 		python3 - <<'END' || fail "$linker, $mode: csv, json and callgrind differ: $(grep @plt csv json callgrind)"
 import csv, json, re, sys
 self_ns = next(int(r["self_ns"]) for r in csv.DictReader(open("csv")) if r["function"] == "strcmp@plt")

@@ -173,6 +173,13 @@ static const struct {
 	{BYTES("\x5c\xc3"), false, 0, 0}, /* pop %rsp */
 	{BYTES("\x41\x5c\xc3"), false, 16, 0},
 	{BYTES("\x5d"), false, 0, 0}, /* cut */
+	/* entries of the PLT as bfd, lld and mold write them; and cut ones */
+	{BYTES("\xf3\x0f\x1e\xfa\xf2\xff\x25\x90\x24\0\0"), false, 8, 0},
+	{BYTES("\xff\x25\x66\x14\0\0"), false, 8, 0},
+	{BYTES("\xff\x25\x66\x14\0\0"), true, 0, 0},
+	{BYTES("\xf3\x0f\x1e\xfa\x41\xbb\1\0\0\0\xff\x25\0\0\0\0"), false,
+	 8, 0},
+	{BYTES("\x41\xbb\1\0\0"), false, 0, 0},
 	{BYTES("\x48\x83\xc4"), false, 0, 0},
 	{BYTES("\x90\xc3"), false, 0, 0},
 	{BYTES(""), false, 0, 0},

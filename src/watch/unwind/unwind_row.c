@@ -169,6 +169,9 @@ static const uint8_t mov_rsp_rbp_other[] = {0x48, 0x8b, 0xec};
 static const uint8_t add_rsp_8[] = {0x48, 0x83, 0xc4};
 static const uint8_t test_rax[] = {0x48, 0x85, 0xc0};
 static const uint8_t add_rsp_32[] = {0x48, 0x81, 0xc4};
+static const uint8_t mov_r11d[] = {0x41, 0xbb}; /* and four bytes */
+static const uint8_t bnd[] = {0xf2};
+static const uint8_t jmp_memory[] = {0xff, 0x25}; /* and four bytes */
 
 struct code {
 	const uint8_t *at;
@@ -221,9 +224,24 @@ static struct swz_unwind_row row_with_rbp(int32_t cfa_offset, int32_t rbp)
 	return row;
 }
 
+/* An entry of the PLT, which lld and mold write no unwind entries for. */
+static bool leads_on(struct code code)
+{
+	TAKE(&code, endbr64);
+	if (TAKE(&code, mov_r11d) &&
+	    (code.size < 4 || !take(&code, code.at, 4)))
+		return false;
+	TAKE(&code, bnd);
+	return TAKE(&code, jmp_memory);
+}
+
 /* A function that begins, or has just pushed rbp. */
 static bool begins(struct code code, struct swz_unwind_row *row)
 {
+	if (leads_on(code)) {
+		*row = row_by_rsp(RSP_AT_RETURN);
+		return true;
+	}
 	TAKE(&code, endbr64);
 	if (TAKE(&code, push_rbp) &&
 	    (TAKE(&code, mov_rsp_rbp) || TAKE(&code, mov_rsp_rbp_other))) {
