@@ -248,6 +248,12 @@ wait_while_it_runs() { # PID COMMAND...: until it succeeds. False if the process
 	wait_until succeeds_or_ended "$@" && "${@:2}"
 }
 
+# A source file of this test's own, in tests/e2e/programs/ (short ones stand in the test).
+program() { # NAME
+	local test=${0##*/test_}
+	cat "$TOP/tests/e2e/programs/${test%.sh}/$1" || abort "no program $1"
+}
+
 # The tail of a file, for messages.
 excerpt() {
 	if [ -s "$1" ]; then

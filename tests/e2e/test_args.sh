@@ -37,88 +37,7 @@ for compiler in gcc g++ clang-14 clang++-14; do
 done
 
 it 'shows objects of C++'
-cat >objects.cc <<'END'
-#include <memory>
-#include <string>
-#include <optional>
-#include <string_view>
-#include <tuple>
-#include <variant>
-#include <vector>
-enum class state { idle, busy };
-struct point { int x, y; };
-struct shape {
-	int sides;
-	__attribute__((noipa)) bool grow(int by) { sides += by; return sides > 5; }
-};
-#define F __attribute__((noipa))
-F std::string join(const std::string &a, std::string b, std::string_view c)
-{ return a + b + std::string(c); }
-F size_t count(const std::vector<int> &v, state s) { return s == state::busy ? v.size() : 0; }
-F int deref(std::unique_ptr<point> p) { return p ? p->x : -1; }
-struct closer { int how; void operator()(point *p) const { delete p; } };
-F int closed(std::unique_ptr<point, closer> p) { return p->y; }
-F int bump(const std::unique_ptr<int> &p) { return ++*p; }
-F std::unique_ptr<point> make(int x) { return std::unique_ptr<point>(new point{x, x + 1}); }
-F size_t named(const std::shared_ptr<std::string> &s) { return s->size(); }
-F int taken(std::unique_ptr<point> p) { std::unique_ptr<point> own = std::move(p); return own->x; }
-F point swap_point(const point &p) { return {p.y, p.x}; }
-F void twice(int *n, const int *m) { *n = 2 * *m; }
-F int apply(int (*f)(int), int n) { return f(n); }
-F int negate(int n) { return -n; }
-volatile long seen;
-F std::string_view view(std::string_view s) { seen = seen + s.size(); return s; }
-F std::optional<int> maybe(std::optional<int> o) { seen = seen + 1; return o; }
-F std::tuple<int, double> both(std::tuple<int, double> t) { seen = seen + 1; return t; }
-F int which(std::variant<int, double> v) { return (int)v.index() + 10; }
-struct left { int a; };
-struct right { int b; };
-struct nothing {};
-struct derived : nothing, left, right { int c; };
-F int inherits(const derived &d) { return d.a + d.b + d.c; }
-F derived valued(derived d) { seen = seen + 1; return d; }
-struct shared : virtual left { int d; };
-F int virtually(const shared &s) { return s.a + s.d; }
-struct __attribute__((packed)) large { long first[15]; int second; double third; int fourth; };
-F int too_large(const large &l) { return l.fourth; }
-F int letters(char32_t a, char32_t b, char16_t c) { return (int)a + (int)b + (int)c; }
-int main()
-{
-	shape s{3};
-	int n = 0, m = 21;
-
-	join("a string that is too long to be in place", "b", "see");
-	count({1, 2, 3}, state::busy);
-	deref(std::make_unique<point>(point{7, 8}));
-	deref(nullptr);
-	closed(std::unique_ptr<point, closer>(new point{3, 4}, closer{9}));
-	bump(std::make_unique<int>(41));
-	make(5);
-	named(std::make_shared<std::string>("a name"));
-	taken(std::make_unique<point>(point{1, 2}));
-	swap_point({1, 2});
-	twice(&n, &m);
-	s.grow(1);
-	apply(negate, 4);
-	view("a view");
-	view({});
-	maybe(5);
-	maybe({});
-	both({1, 2.5});
-	which(3);
-	which(2.5);
-	derived d;
-	d.a = 1, d.b = 2, d.c = 3;
-	inherits(d);
-	valued(d);
-	shared v;
-	v.a = 4, v.d = 5;
-	virtually(v);
-	too_large({{}, 6, 7.5, 8});
-	letters(U'\U0001f600', U'\n', u'\u20ac');
-	return 0;
-}
-END
+program objects.cc >objects.cc
 for level in -O0 -O2; do
 	for abi in 1 0; do
 		g++ -std=c++17 -g $level -D_GLIBCXX_USE_CXX11_ABI=$abi -o objects objects.cc
@@ -198,39 +117,7 @@ F int NAME(open)(const char *name, enum mode m, struct pair p)
 F int NAME(next)(int n, long *out)
 { *out = 17; return n < 0 ? -1 : NAME(open)("next", READ, (struct pair){n, 2.5}); }
 END
-cat >loads.c <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int lib_next(int n, long *out);
-__attribute__((noipa)) int own(int x) { return x * 2; }
-static void load(const char *path)
-{
-	void *plug = dlopen(path, RTLD_NOW);
-	int (*next)(int, long *) = (int (*)(int, long *))dlsym(plug, "plug_next");
-	long out = 1;
-
-	printf("%d %ld\n", next(-4, &out), out);
-	fflush(stdout);
-	dlclose(plug);
-}
-int main(int argc, char **argv)
-{
-	long out = 0;
-
-	printf("%d %ld\n", lib_next(4, &out), out);
-	own(3);
-	if (argc > 1)
-		load(argv[1]);
-	if (argc > 1 && fork() == 0) {
-		load(argv[1]);
-		execl(argv[0], argv[0], (char *)0);
-	}
-	wait(0);
-	return 0;
-}
-END
+program loads.c >loads.c
 gcc -g -O2 -shared -fPIC -D'NAME(x)=lib_##x' -o liblib.so lib.c
 gcc -g -O2 -shared -fPIC -Wl,--build-id=none -D'NAME(x)=plug_##x' -o plug.so lib.c
 # shellcheck disable=SC2016 # of the linker
@@ -268,31 +155,7 @@ assert_matches calls 'plug_next\(n = -4'
 assert_not_contains calls 'lib_'
 
 it 'keeps the last values and the extremes in a profile'
-cat >extremes.c <<'END'
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#define F __attribute__((noipa))
-enum level { LOW, MID, HIGH };
-volatile int three = 3; /* so that no loop becomes three calls */
-F int step(const char *name, int n, unsigned char u, float f, double d, enum level l, long *out)
-{ *out = n * 3; return n - 5 + (int)(u + f + d) * 0 + (int)l * 0 + (int)*name * 0; }
-F int jumps(int n) { long out = 0; return n > 0 ? step("jumped", -n, 1, 1, 1, LOW, &out) : n; }
-F void thrice(void) { long out = 0; for (int i = 0; i < three; i++) step(i ? "more" : "first", i * 7 - 7, (unsigned char)(200 + i), (float)i - 1.5f, 1 - 2.5 * i, i, &out); }
-int main(void)
-{
-	thrice();
-	for (int i = three; i > 0; i--)
-		jumps(i);
-	fflush(stdout);
-	if (fork() == 0) {
-		long out = 0;
-		return step("child", 77, 1, 1, 1, LOW, &out) != 72;
-	}
-	wait(0);
-	return 0;
-}
-END
+program extremes.c >extremes.c
 gcc -g -O2 -o extremes extremes.c
 rm -f profile*
 capture "$RUN" -q -m profile --args -o profile ./extremes

@@ -144,24 +144,7 @@ lost=$(sed -n 's/.*profile: \([0-9]*\) times.*/\1/p' err)
 assert_matches raw "lost_values +$lost "
 
 it 'shows the first rows of all, of many calls'
-cat >many.c <<'END'
-#include <stdio.h>
-__attribute__((noipa)) int work(int n)
-{
-	volatile int left = n * 7919 % 1000;
-	while (left-- > 0)
-		;
-	return n % 10 ? n : -n;
-}
-int main(void)
-{
-	int sum = 0;
-
-	for (int i = 1; i <= 1000; i++)
-		sum += work(i);
-	return printf("%d\n", sum) < 0;
-}
-END
+program many.c >many.c
 gcc -O1 -o many many.c
 capture "$RUN" -q -m trace -A 'work@arg1/i32,retval/i32' -o profile ./many
 assert_status 0

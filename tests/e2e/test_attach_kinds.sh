@@ -118,143 +118,14 @@ fi
 
 # The program goes into the dynamic linker, where nothing can be called, when the file `enter`
 # is there, and stays until there is `go`.
-cat >busy.c <<'END'
-#define _GNU_SOURCE
-#include <link.h>
-#include <stdio.h>
-#include <unistd.h>
-static int callback(struct dl_phdr_info *info, size_t size, void *data)
-{
-	(void)info; (void)size; (void)data;
-	fclose(fopen("inside", "w"));
-	while (access("go", F_OK))
-		usleep(1000);
-	return 1;
-}
-__attribute__((noinline)) void leaf(void)
-{
-	__asm__ volatile("");
-}
-int main(void)
-{
-	fclose(fopen("ready", "w"));
-	while (access("enter", F_OK))
-		usleep(1000);
-	dl_iterate_phdr(callback, NULL);
-	fclose(fopen("out", "w"));
-	while (access("stop", F_OK)) {
-		leaf();
-		usleep(1000);
-	}
-	return 3;
-}
-END
+program busy.c >busy.c
 cc -O0 -o busy busy.c || abort 'cannot compile'
 
 # stepped PID SIGNAL COMMAND...: executes COMMAND, which attaches to PID, until the library
 # there has planned and COMMAND knows it. While COMMAND can do nothing PID goes into the
 # linker. When COMMAND waits for it to come back it gets SIGNAL. Ends as COMMAND does.
 # stepped PID: waits until COMMAND has shown for longer than the library waits that it lives.
-cat >stepped.c <<'END'
-#include <fcntl.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include "base/control.h"
-static const char *pid;
-static int memory;
-static unsigned long library(void)
-{
-	char name[64], line[8192];
-	unsigned long start = 0, found = 0;
-	snprintf(name, sizeof(name), "/proc/%s/maps", pid);
-	FILE *maps = fopen(name, "r");
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		if (strstr(line, "libswizzle") && sscanf(line, "%lx-%*x %*s 0", &start) == 1)
-			found = start;
-	if (maps)
-		fclose(maps);
-	return found;
-}
-static off_t control_at(void)
-{
-	static unsigned long start;
-	if (!start)
-		start = library();
-	return start ? (off_t)(start + CONTROL) : 0;
-}
-static struct swz_control read_control(void)
-{
-	struct swz_control c = {.state = SWZ_CONTROL_IDLE};
-	off_t at = control_at();
-	if (!at || pread(memory, &c, sizeof(c), at) != sizeof(c) || c.magic != SWZ_CONTROL_MAGIC)
-		c.state = SWZ_CONTROL_IDLE;
-	return c;
-}
-static uint64_t beat;
-static void go_into_linker(void)
-{
-	close(creat("enter", 0600));
-	while (beat++, access("inside", F_OK)) {
-		usleep(1000);
-		if (pwrite(memory, &beat, sizeof(beat), control_at() +
-			   (off_t)offsetof(struct swz_control, heartbeat)) != sizeof(beat))
-			exit(99);
-	}
-	beat = read_control().heartbeat;
-}
-static void wait_for_beats(void)
-{
-	uint64_t first = read_control().heartbeat;
-	while (read_control().heartbeat < first + SWZ_CONTROL_PATIENCE_NS + 200000000)
-		usleep(10000);
-}
-int main(int argc, char **argv)
-{
-	char name[64];
-	int status, stops = 0;
-	pid = argv[1];
-	snprintf(name, sizeof(name), "/proc/%s/mem", pid);
-	memory = open(name, O_RDWR);
-	if (argc == 2) {
-		wait_for_beats();
-		return 0;
-	}
-	pid_t child = fork();
-	if (!child) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		execv(argv[3], argv + 3);
-		_exit(98);
-	}
-	for (;;) {
-		if (waitpid(child, &status, __WALL) != child || !WIFSTOPPED(status))
-			break;
-		if (read_control().state > SWZ_CONTROL_PLANNED)
-			exit(97);
-		/* (four system calls later COMMAND has seen that, too) */
-		if (read_control().state == SWZ_CONTROL_PLANNED && ++stops == 8)
-			go_into_linker();
-		if (stops > 8 && read_control().heartbeat != beat) {
-			FILE *file = fopen("attaching.new", "w");
-			fprintf(file, "%d\n", child);
-			fclose(file);
-			ptrace(PTRACE_DETACH, child, NULL, (void *)atol(argv[2]));
-			rename("attaching.new", "attaching");
-			waitpid(child, &status, 0);
-			break;
-		}
-		/* (system calls and exec are no signals of its own) */
-		int sig = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-		ptrace(PTRACE_SYSCALL, child, NULL, (void *)(long)sig);
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 96;
-}
-END
+program stepped.c >stepped.c
 control=$(nm -D "$LIBSWIZZLE" | awk '$3 == "swizzle_control" { print $1 }')
 cc -I"$TOP/src" -DCONTROL="0x$control" -o stepped stepped.c || abort 'cannot compile'
 
@@ -362,27 +233,7 @@ assert_ge "$(calls leaf)" 1 'calls of leaf'
 assert_code_restored
 end
 
-cat >forged.c <<'END'
-#include <string.h>
-#include "base/control.h"
-struct swz_control swizzle_control = {
-	.magic = SWZ_CONTROL_MAGIC,
-	.version = SWZ_CONTROL_VERSION,
-	.bytes = sizeof(swizzle_control),
-	.handle = 1,
-};
-/* fails, with a text that a terminal would take for commands */
-long swizzle_attach(const struct swz_attach_request *request);
-long swizzle_attach(const struct swz_attach_request *request)
-{
-	(void)request;
-	for (unsigned i = 0; i + 3 < sizeof(swizzle_control.message); i += 3)
-		memcpy(swizzle_control.message + i, "\033\302\233", 3);
-	swizzle_control.message_bytes = BYTES;
-	swizzle_control.state = SWZ_CONTROL_FAILED;
-	return 0;
-}
-END
+program forged.c >forged.c
 cat >forging.c <<'END'
 #include <dlfcn.h>
 #include <unistd.h>
@@ -455,31 +306,7 @@ wait $program 2>/dev/null
 
 # It dies if a thread that waits is sent to where code of ours was before the exec.
 it 'a program with threads that wait executes another one in the midst of attaching'
-cat >waits_again.c <<'END'
-#include <errno.h>
-#include <pthread.h>
-#include <sys/epoll.h>
-#include <unistd.h>
-static void *wait_for_nothing(void *unused)
-{
-	struct epoll_event event;
-	int fd = epoll_create1(EPOLL_CLOEXEC);
-	for (;;)
-		if (epoll_wait(fd, &event, 1, 50) < 0 && errno == EINTR)
-			_exit(5);
-	return unused;
-}
-int main(int argc, char **argv)
-{
-	pthread_t thread;
-	(void)argc;
-	for (int i = 0; i < 3; i++)
-		pthread_create(&thread, NULL, wait_for_nothing, NULL);
-	usleep(30000);
-	execv(argv[0], argv);
-	return 1;
-}
-END
+program waits_again.c >waits_again.c
 cc -O1 -pthread -o waits_again waits_again.c || abort 'no program'
 begin ./waits_again
 wait_until grep -q waits_again /proc/$program/comm

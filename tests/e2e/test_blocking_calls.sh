@@ -53,44 +53,7 @@ done
 end_rows
 
 it 'threads that wait while children of another one end, sampled by pauses'
-cat >parents.c <<'END'
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <sys/epoll.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static int eintr;
-static void *wait_for_nothing(void *unused)
-{
-	struct epoll_event event;
-	int fd = epoll_create1(0);
-	while (access("stop.parents", F_OK))
-		if (epoll_wait(fd, &event, 1, 50) < 0 && errno == EINTR)
-			__sync_fetch_and_add(&eintr, 1);
-	return unused;
-}
-int main(void)
-{
-	pthread_t threads[4];
-	for (int i = 0; i < 4; i++)
-		pthread_create(&threads[i], NULL, wait_for_nothing, NULL);
-	puts("ready");
-	fflush(stdout);
-	while (access("stop.parents", F_OK)) {
-		pid_t child = fork();
-		if (!child) {
-			usleep(2000);
-			_exit(0);
-		}
-		waitpid(child, NULL, 0);
-	}
-	for (int i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
-	printf("eintr %d\n", eintr);
-	return 0;
-}
-END
+program parents.c >parents.c
 cc -O1 -pthread -o parents parents.c || abort 'no program'
 ./parents >parents.out &
 program=$!
@@ -107,25 +70,7 @@ assert_eq 0 $? "the program's exit status"
 assert_le "$(sed -n 's/^eintr //p' parents.out)" 1 EINTR
 
 # A writer that runs now and then, as its reader makes room: it is stopped in the midst of its write.
-cat >writer.py <<'END'
-import os, threading, time
-
-read_end, write_end = os.pipe()
-data = bytes(200000)
-
-def read():
-    while os.read(read_end, 4096):
-        time.sleep(0.0002)
-
-threading.Thread(target=read).start()
-print('ready', flush=True)
-writes = short = 0
-while writes < 20 or not os.path.exists('stop'):
-    writes += 1
-    short += os.write(write_end, data) != len(data)
-os.close(write_end)
-print('short', short)
-END
+program writer.py >writer.py
 
 if command -v python3 >/dev/null; then
 	it 'a long write, sampled by pauses'

@@ -51,27 +51,7 @@ awk '/^fn=.*light/ { light = 1 } /^fn=.*heavy/ { light = 0 } /^calls=1000 / { n+
 # Calls so short that much of the time is in displaced instructions, and in what
 # counts. All instructions of "get" are displaced.
 it 'what counts is not the time of the program'
-cat >short.c <<'END'
-#include <stdio.h>
-#include <sys/resource.h>
-struct pair { long first, second; };
-__attribute__((noinline, noipa)) long get(const struct pair *p) { return p->second; }
-__attribute__((noinline, noipa, optimize("no-optimize-sibling-calls"))) long fib(long n)
-{
-	return n < 2 ? n : fib(n - 1) + fib(n - 2);
-}
-int main(void)
-{
-	struct pair p = {1, 2};
-	struct rusage used;
-	long sum = 0;
-	for (long i = 0; i < 100000000; i++)
-		sum += get(&p);
-	sum += fib(37);
-	getrusage(RUSAGE_SELF, &used);
-	printf("%ld %ld\n", sum, (long)used.ru_utime.tv_sec * 1000 + (long)used.ru_utime.tv_usec / 1000);
-}
-END
+program short.c >short.c
 gcc -O2 -fno-inline-functions -o short short.c
 ./short >native
 "$RUN" -q -m both -o short.both ./short >counted
@@ -98,37 +78,7 @@ assert_not_contains out 'run-time code'
 assert_le "$(number short.both.samples broken_stacks)" "$(($(number short.both.samples samples) / 50))" 'stacks that could not be read'
 
 it 'threads and processes have their own times, which add up to those of all'
-cat >threads.c <<'END'
-#include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
-#include <sys/wait.h>
-static _Thread_local volatile long sink;
-__attribute__((noinline)) void work(long n)
-{
-	while (n--)
-		sink = n;
-}
-static void *run(void *times)
-{
-	for (long i = 0; i < (long)times * 100; i++)
-		work(1000000);
-	return 0;
-}
-int main(void)
-{
-	pthread_t thread[2];
-	for (long i = 0; i < 2; i++)
-		pthread_create(&thread[i], 0, run, (void *)(i ? 3L : 1L));
-	for (int i = 0; i < 2; i++)
-		pthread_join(thread[i], 0);
-	if (!fork()) {
-		work(100000000);
-		_exit(0);
-	}
-	return !wait(0);
-}
-END
+program threads.c >threads.c
 gcc -O1 -pthread -o crew threads.c
 "$RUN" -q -m both -o threads/ ./crew
 for by in function thread process; do
@@ -154,23 +104,7 @@ assert_eq "$(awk -F, '$1 == 301 { print $2 }' by.thread)" \
 	"$(awk -F, 'NR > 1 { sum += $2 } END { print sum }' one)" 'its time'
 
 it 'two builds are compared by calls and times'
-cat >build.c <<'END'
-static volatile long sink;
-__attribute__((noinline)) void changed(long n)
-{
-	while (n--)
-		sink = n;
-}
-__attribute__((noinline)) void same(void) { changed(100000); }
-int main(void)
-{
-	for (int i = 0; i < 1000; i++) {
-		changed(WORK);
-		same();
-	}
-	return 0;
-}
-END
+program build.c >build.c
 for build in old new; do
 	mkdir build.$build
 	gcc -O1 -DWORK="$([ $build = old ] && echo 100000 || echo 400000)" -o build.$build/build build.c
@@ -324,20 +258,7 @@ assert_not_contains table ' 0 ns'
 assert_matches csv '^[1-9][0-9]*,,,'
 
 it 'what only one of the files knows is said'
-cat >ranks.c <<'END'
-#include <stdlib.h>
-static volatile long sink;
-__attribute__((noinline)) void uneven(long n)
-{
-	while (n--)
-		sink = n;
-}
-int main(void)
-{
-	uneven(40000000L * (1 + atol(getenv("OMPI_COMM_WORLD_RANK"))));
-	return 0;
-}
-END
+program ranks.c >ranks.c
 gcc -O1 -o ranked ranks.c
 for rank in 0 1 2; do
 	OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 "$RUN" -q -m both -o ranks/ ./ranked
@@ -495,30 +416,7 @@ done
 # (A processor hands a sample to the instruction behind one that waits: the call waits
 # for the address that it loads, and the entry is behind it.)
 it 'entries of the PLT have the names of what they jump to'
-cat >linked.c <<'END'
-#include <string.h>
-int (*entry)(const char *, const char *);
-int compare(const char *, const char *);
-__asm__("compare: .cfi_startproc; sub $8, %rsp; .cfi_adjust_cfa_offset 8\n"
-	"clflush entry(%rip); mfence; nop; call *entry(%rip)\n"
-	"add $8, %rsp; .cfi_adjust_cfa_offset -8; ret; .cfi_endproc");
-__attribute__((noinline)) int found(char **words, int count, const char *word)
-{
-	int n = 0;
-	for (int i = 0; i < count; i++)
-		n += compare(words[i], word) == 0;
-	return n;
-}
-int main(void)
-{
-	char *words[] = {"one", "two", "three", "four", "five", "six"};
-	long sum = 0;
-	__asm__("lea strcmp@PLT(%%rip), %0" : "=r"(entry));
-	for (int i = 0; i < 200000; i++)
-		sum += found(words, 6, words[i % 6]);
-	return sum != 200000;
-}
-END
+program linked.c >linked.c
 linkers=bfd
 for linker in lld mold; do
 	if command -v ld.$linker >/dev/null; then
@@ -571,22 +469,7 @@ assert_missing count
 assert_matches <("$DUMP" -f info ends.samples) '200'
 
 it 'what cannot be hooked is sampled alone, and that is said'
-cat >alone.c <<'END'
-#include <unistd.h>
-__attribute__((noinline)) static void work(void)
-{
-	for (volatile long i = 0; i < 100000000; i++)
-		;
-}
-int main(int argc, char **argv)
-{
-	(void)argv;
-	do
-		work();
-	while (argc > 1 && write(1, "x\n", 2) == 2);
-	return 4;
-}
-END
+program alone.c >alone.c
 gcc -O1 -g -static -o alone alone.c
 capture "$RUN" -o alone.prof ./alone
 assert_status 4

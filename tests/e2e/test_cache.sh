@@ -79,22 +79,7 @@ RUN_OPTIONS=()
 assert_same_outcomes "$TARGETS/confined" filter
 
 it 'libc, planned for counting first: dlopen finds its caller nevertheless'
-cat >opens.c <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
-typedef void *open_function(const char *, int);
-static open_function *volatile open_by_pointer;
-__attribute__((noinline)) void *open_it(const char *name)
-{
-	return open_by_pointer(name, RTLD_NOW);
-}
-int main(void)
-{
-	open_by_pointer = (open_function *)dlsym(RTLD_DEFAULT, "dlopen");
-	puts(open_it("libplugin.so") ? "found" : dlerror());
-	return 0;
-}
-END
+program opens.c >opens.c
 mkdir -p beside
 echo 'int plugin(void) { return 1; }' | gcc -shared -fPIC -o beside/libplugin.so -x c -
 # shellcheck disable=SC2016 # the linker's own
@@ -110,32 +95,7 @@ done
 RUN_OPTIONS=()
 
 it 'programs with an unwinder of their own'
-cat >throws.cc <<'END'
-#include <cstdio>
-__attribute__((noinline)) static int leaf(int n)
-{
-	if (n % 3 == 0)
-		throw n;
-	return n;
-}
-__attribute__((noinline)) static int between(int n)
-{
-	return leaf(n) + 1;
-}
-int main()
-{
-	int sum = 0;
-	for (int i = 0; i < 30; i++) {
-		try {
-			sum += between(i);
-		} catch (int n) {
-			sum -= n;
-		}
-	}
-	std::printf("%d\n", sum);
-	return 0;
-}
-END
+program throws.cc >throws.cc
 if g++ -O1 -static-libgcc -static-libstdc++ -o throws throws.cc &&
 	strip -s -o throws_stripped throws; then
 	for program in ./throws ./throws_stripped; do

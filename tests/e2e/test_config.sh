@@ -6,36 +6,7 @@
 need python3 gcc g++
 export SWIZZLE_MODE=trace XDG_CONFIG_HOME=$PWD/none
 
-cat >program.c <<'END'
-#include <setjmp.h>
-#include <stdio.h>
-#define F __attribute__((noipa))
-enum level { LOW, MID, HIGH };
-static int sum;
-static jmp_buf out;
-F int inner(int n) { if (n == 77) longjmp(out, 1); return n + 1; }
-F int notify(const char *topic, int n, double x, enum level l, int *p)
-{
-	sum += inner(n) + (int)x + (int)l + (p ? *p : 0);
-	return sum;
-}
-F int from_a(int n) { return notify("shutdown", n, 1.5, HIGH, &n) + 1; }
-F int from_b(int n) { return notify(n % 2 ? "start" : NULL, n, 2.5, LOW, NULL); }
-F int result(int n) { return n % 3 == 0 ? -n : n; }
-int main(void)
-{
-	for (int i = 1; i <= 9; i++) {
-		from_a(i);
-		from_b(i);
-		result(i);
-	}
-	if (!setjmp(out))
-		from_b(77);
-	from_a(78);
-	printf("%d\n", sum);
-	return 0;
-}
-END
+program program.c >program.c
 gcc -g -O2 -o program program.c
 ./program >expected
 "$RUN" -q --args -o whole ./program >out
@@ -157,26 +128,7 @@ assert_not_contains text inner
 assert_contains text from_a
 
 it 'dumps objects, and has printers'
-cat >objects.cc <<'END'
-#define F __attribute__((noipa))
-struct data { int ref; unsigned length; char *chars; };
-struct text { data d; };
-struct buffer { char *str; unsigned long len; };
-struct many { long n; void *p; };
-struct shape { int id = 3; long area = 1; bool open = true; F long grow(int n) { return area += n; } };
-F int take(const text &t, buffer *b, const many &m) { return (int)(t.d.length + b->len + (unsigned long)m.n); }
-int main()
-{
-	char chars[] = "hello world";
-	text t{{1, 5, chars}};
-	buffer b{chars, 11};
-	shape s;
-
-	take(t, &b, {4, nullptr});
-	s.grow(5);
-	return 0;
-}
-END
+program objects.cc >objects.cc
 g++ -g -O2 -o objects objects.cc
 cat >printers <<'END'
 [printer@text]

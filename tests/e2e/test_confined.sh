@@ -88,22 +88,7 @@ for what in as data; do
 	assert_contains native.out 'refused: Invalid argument'
 	assert_matches native.out '^child .*, room 1$'
 done
-cat >limits.c <<'END'
-#include <stdio.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-int main(void)
-{
-	struct rlimit limit = {200 << 20, 200 << 20};
-
-	setrlimit(RLIMIT_AS, &limit);
-	puts(mmap(NULL, 100 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		  0) == MAP_FAILED
-		     ? "no room"
-		     : "room");
-	return 0;
-}
-END
+program limits.c >limits.c
 for bits in 32 64; do # setrlimit64 is another name
 	have "offsets of files of $bits bits" gcc || continue
 	gcc -D_FILE_OFFSET_BITS=$bits -o limits limits.c
@@ -111,54 +96,7 @@ for bits in 32 64; do # setrlimit64 is another name
 	assert_matches native.out '^room'
 	rm -f profile
 done
-cat >changes.c <<'END'
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
-static void change(int pid, const struct rlimit *to, struct rlimit *before)
-{
-	void *room;
-
-	errno = 0;
-	printf("%d ", prlimit(pid, RLIMIT_AS, to, before));
-	printf("%d", errno);
-	if ((unsigned long)before > 4096)
-		printf(", before %llx %llx", (unsigned long long)before->rlim_cur,
-		       (unsigned long long)before->rlim_max);
-	room = mmap(NULL, 100 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		    0);
-	puts(room == MAP_FAILED ? ", no room" : ", room");
-	if (room != MAP_FAILED)
-		munmap(room, 100 << 20);
-}
-int main(int argc, char **argv)
-{
-	struct rlimit limit = {200 << 20, 1 << 30}, before, more = limit;
-	volatile unsigned long wrong = 8;
-
-	change(0, NULL, &before);
-	change(0, &limit, &before);
-	change(getpid(), NULL, &before);
-	change(getpid(), NULL, NULL);
-	change(0, (struct rlimit *)wrong, &before);
-	change(0, NULL, (struct rlimit *)wrong);
-	more.rlim_cur = more.rlim_max + 1;
-	change(0, &more, NULL);
-	more.rlim_cur = 150 << 20;
-	change(0, &more, (struct rlimit *)wrong);
-	getrlimit(RLIMIT_AS, &before);
-	printf("now %llx %llx\n", (unsigned long long)before.rlim_cur,
-	       (unsigned long long)before.rlim_max);
-	change(1 << 30, &limit, &before);
-	fflush(stdout);
-	if (argc > 1)
-		execvp(argv[1], argv + 1);
-	return 0;
-}
-END
+program changes.c >changes.c
 if have prlimit gcc; then
 	gcc -o changes changes.c
 	assert_same_as_native ./changes sh -c 'ulimit -S -v; ulimit -H -v'
@@ -173,22 +111,7 @@ if have 'a program that limits what it executes' prlimit; then
 	rm -f limited*
 fi
 it 'a limit that has to be tried twice, below one that may not be raised: errno stays'
-cat >below.c <<'END'
-#include <errno.h>
-#include <stdio.h>
-#include <sys/resource.h>
-int main(void)
-{
-	struct rlimit limit;
-
-	getrlimit(RLIMIT_AS, &limit);
-	limit.rlim_cur = limit.rlim_max / 2;
-	errno = 0;
-	printf("%d", setrlimit(RLIMIT_AS, &limit));
-	printf(" %d\n", errno);
-	return 0;
-}
-END
+program below.c >below.c
 user=()
 [ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --clear-groups)
 if have 'without the privilege to raise it' gcc setpriv; then
@@ -203,35 +126,7 @@ if have 'without the privilege to raise it' gcc setpriv; then
 fi
 
 it 'a hard limit that the program has set is not raised again'
-cat >raises.c <<'END'
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <sys/resource.h>
-static void set(unsigned long soft_mib, unsigned long hard_mib)
-{
-	struct rlimit limit = {soft_mib << 20, hard_mib << 20};
-	int result;
-
-	errno = 0;
-	result = setrlimit(RLIMIT_AS, &limit);
-	printf("%d %d", result, errno);
-	errno = 0;
-	result = prlimit(0, RLIMIT_AS, &limit, NULL);
-	printf(", %d %d", result, errno);
-	getrlimit(RLIMIT_AS, &limit);
-	printf(": %lu %lu\n", (long)limit.rlim_cur, (long)limit.rlim_max);
-}
-int main(void)
-{
-	set(1024, 3072);
-	set(2048, 4096);
-	set(3072, 3072);
-	set(1024, 2048);
-	set(1024, 2049);
-	return 0;
-}
-END
+program raises.c >raises.c
 if have 'without the privilege to raise it' gcc setpriv; then
 	gcc -w -o raises raises.c
 	if nobody_executes "$TMP" "$TMP/raises" "$RUN" "$LIBSWIZZLE"; then

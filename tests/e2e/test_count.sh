@@ -70,48 +70,7 @@ it 'and functions that end in a frame of their choice'
 assert_calls thrown _Unwind_RaiseException 200 _Unwind_Resume 10000
 
 it 'what finds a stack overflow by the place of the fault: only C beside it'
-cat >overflows.c <<'C'
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <ucontext.h>
-/* As OCaml's compiler and runtime do. */
-#define COMPILED __attribute__((noinline, section(".text.compiled")))
-char caml_frametable[8] = "OCaml";
-__asm__(".pushsection .text.compiled, \"ax\"\n"
-	".globl camlT__code_begin; camlT__code_begin: .popsection");
-COMPILED long recurse(long n) { return n + recurse(n + 1); }
-__asm__(".pushsection .text.compiled, \"ax\"; ret\n"
-	".globl camlT__code_end; camlT__code_end: .popsection");
-extern char camlT__code_begin[], camlT__code_end[];
-static sigjmp_buf overflowed;
-static volatile long sink;
-__attribute__((noinline)) void collect(void) { sink = sink + 1; }
-static void fault(int n, siginfo_t *info, void *context)
-{
-	char *at = (char *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	(void)info;
-	if (at < camlT__code_begin || at >= camlT__code_end)
-		signal(n, SIG_DFL);
-	else
-		siglongjmp(overflowed, 1);
-}
-int main(void)
-{
-	static char memory[65536];
-	stack_t stack = {.ss_sp = memory, .ss_size = sizeof(memory)};
-	struct sigaction action = {.sa_sigaction = fault,
-				   .sa_flags = SA_SIGINFO | SA_ONSTACK};
-	sigaltstack(&stack, NULL);
-	sigaction(SIGSEGV, &action, NULL);
-	for (int i = 0; i < 3; i++)
-		collect();
-	if (!sigsetjmp(overflowed, 1))
-		return (int)recurse(sink);
-	puts("overflow");
-	return 3;
-}
-C
+program overflows.c >overflows.c
 "${CC:-gcc}" -O1 -D_GNU_SOURCE -fno-toplevel-reorder \
 	-fcf-protection=none -o overflows overflows.c ||
 	abort 'overflows.c is not built'
@@ -132,30 +91,7 @@ SWIZZLE_MODE=count SWIZZLE_OUTPUT=$TMP/plain LD_PRELOAD=$LIBSWIZZLE \
 assert_calls "$(echo plain*)" fib 2692537 main 1
 
 it 'a forked child has a profile of its own, and leaves its parent alone'
-cat >forks.c <<'C'
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static volatile long sink;
-__attribute__((noinline)) void step(void) { sink = sink + 1; }
-__attribute__((noinline)) void work(int n) { while (n--) step(); }
-int main(void)
-{
-	work(1000);
-	for (int i = 1; i <= 20; i++) {
-		if (!fork()) {
-			work(10 * i);
-			i % 2 ? _exit(0) : exit(0);
-		}
-		work(7);
-	}
-	while (wait(NULL) > 0)
-		;
-	if (!vfork())
-		_exit(0);
-	return 0;
-}
-C
+program forks.c >forks.c
 "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o forks forks.c ||
 	abort 'forks.c is not built'
 rm -rf d
@@ -168,27 +104,7 @@ done | sort -n >steps
 assert_same expected steps
 
 it 'handlers that come 10,000 times a second lose nothing'
-cat >ticks.c <<'C'
-#include <signal.h>
-#include <stdio.h>
-#include <sys/time.h>
-static volatile long sink;
-__attribute__((noinline)) void step(void) { sink = sink + 1; }
-static volatile sig_atomic_t ticks;
-static void tick(int n) { (void)n; ticks++; step(); }
-int main(void)
-{
-	const struct itimerval often = {{0, 100}, {0, 100}};
-	long n = 0;
-	signal(SIGALRM, tick);
-	setitimer(ITIMER_REAL, &often, NULL);
-	while (ticks < 3000)
-		step(), n++;
-	signal(SIGALRM, SIG_IGN);
-	printf("%ld\n", n + ticks);
-	return 0;
-}
-C
+program ticks.c >ticks.c
 "${CC:-gcc}" -O1 -o ticks ticks.c || abort 'ticks.c is not built'
 "$RUN" -q -m count -o ticked ./ticks >out
 assert_eq "$(cat out)" "$(calls_of ticked step)" 'calls of step'
@@ -209,33 +125,7 @@ for ((i = 0; i < 10; i++)); do
 done
 
 it 'a process that runs: counted for a time, twice'
-cat >works.c <<'C'
-#include <pthread.h>
-#include <stdio.h>
-static volatile long sink;
-__attribute__((noinline)) void step(void) { sink = sink + 1; }
-static void *work(void *quit)
-{
-	while (!__atomic_load_n((int *)quit, __ATOMIC_RELAXED))
-		step();
-	return NULL;
-}
-int main(void)
-{
-	pthread_t threads[3];
-	int quit = 0;
-	for (int i = 0; i < 3; i++)
-		pthread_create(&threads[i], NULL, work, &quit);
-	puts("ready");
-	fflush(stdout);
-	getchar();
-	__atomic_store_n(&quit, 1, __ATOMIC_RELAXED);
-	for (int i = 0; i < 3; i++)
-		pthread_join(threads[i], NULL);
-	puts("good");
-	return 0;
-}
-C
+program works.c >works.c
 "${CC:-gcc}" -O1 -pthread -o works works.c || abort 'works.c is not built'
 mkfifo to_works
 ./works <to_works >works.out &
@@ -254,29 +144,7 @@ assert_eq 0 $? 'exit status'
 assert_contains works.out good
 
 it 'pauses and goes on'
-cat >paused.c <<'C'
-#include "swizzle.h"
-static volatile long sink;
-__attribute__((noinline)) void step(void) { sink = sink + 1; }
-__attribute__((noinline)) void other(void) { sink = sink + 2; }
-static void both(void) { step(), other(); }
-int main(void)
-{
-	for (int i = 0; i < 3; i++)
-		both();
-	swizzle_pause();
-	for (int i = 0; i < 1000; i++)
-		both();
-	swizzle_resume();
-	both();
-	swizzle_pause_process();
-	for (int i = 0; i < 1000; i++)
-		both();
-	swizzle_resume_process();
-	both();
-	return 0;
-}
-C
+program paused.c >paused.c
 "${CC:-gcc}" -O1 -I"$TOP/include" -o paused paused.c || abort 'paused.c is not built'
 "$RUN" -q -m count -o paused.out ./paused
 assert_calls paused.out step 5 other 5

@@ -45,57 +45,14 @@ ran_in profile >covered
 assert_matches covered ' liblate\.so$'
 
 it 'registers and flags are as they were'
-cat >flags.c <<'C'
-#include <stdio.h>
-/* Entered with values in all registers that a call may not change, and flags. */
-long probe(void);
-__asm__(".globl callee; .type callee, @function\n"
-	"callee: pushq %rbx; movq %rdi, %rbx\n"
-	"leaq (%rbx,%rsi), %rbx; movq %rbx, %rdi; popq %rbx\n"
-	"movl $0, %esi; ret; .size callee, . - callee\n"
-	".globl probe; .type probe, @function\n"
-	"probe: pushq %r12; movl $3, %r12d; xorl %eax, %eax\n"
-	"1: movq $11, %rax; movq $12, %rcx; movq $13, %rdx; movq $1, %rdi\n"
-	"movq $2, %rsi; movq $14, %r8; movq $15, %r9; movq $16, %r10\n"
-	"movq $17, %r11; stc; call callee\n"
-	"jc 2f; movq $-1, %rax; jmp 3f\n"
-	"2: addq %rcx, %rax; addq %rdx, %rax; addq %rdi, %rax; addq %r8, %rax\n"
-	"addq %r9, %rax; addq %r10, %rax; addq %r11, %rax; decl %r12d; jnz 1b\n"
-	"3: popq %r12; ret; .size probe, . - probe\n"
-	".section .note.GNU-stack,\"\",@progbits");
-int main(void)
-{
-	printf("%ld\n", probe());
-	return 0;
-}
-C
+program flags.c >flags.c
 "${CC:-gcc}" -O1 -o flags flags.c || abort 'flags.c is not built'
 assert_same_as_native ./flags
 assert_calls profile callee 1 probe 1
 assert_eq 101 "$(./flags)"
 
 it 'a forked child has the functions that ran in it'
-cat >forks.c <<'C'
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static volatile long sink;
-__attribute__((noinline)) void before(void) { sink = sink + 1; }
-__attribute__((noinline)) void both(void) { sink = sink + 2; }
-__attribute__((noinline)) void after(void) { sink = sink + 3; }
-int main(void)
-{
-	before();
-	both();
-	if (!fork()) {
-		both();
-		after();
-		_exit(0);
-	}
-	wait(NULL);
-	return 0;
-}
-C
+program forks.c >forks.c
 "${CC:-gcc}" -O1 -o forks forks.c || abort 'forks.c is not built'
 rm -rf d
 "$RUN" -q -m cover --label test=forks --label 'color=a b' -o d/ ./forks
@@ -118,35 +75,7 @@ capture "$RUN" --label wrong ./forks
 assert_refused 2 NAME=VALUE
 
 it 'a process that runs, and native code when recording is stopped'
-cat >works.c <<'C'
-#include <pthread.h>
-#include <stdio.h>
-static volatile long sink;
-__attribute__((noinline)) void step(void) { sink = sink + 1; }
-__attribute__((noinline)) void last(void) { sink = sink + 2; }
-static void *work(void *quit)
-{
-	while (!__atomic_load_n((int *)quit, __ATOMIC_RELAXED))
-		step();
-	return NULL;
-}
-int main(void)
-{
-	pthread_t threads[3];
-	int quit = 0;
-	for (int i = 0; i < 3; i++)
-		pthread_create(&threads[i], NULL, work, &quit);
-	puts("ready");
-	fflush(stdout);
-	getchar();
-	__atomic_store_n(&quit, 1, __ATOMIC_RELAXED);
-	for (int i = 0; i < 3; i++)
-		pthread_join(threads[i], NULL);
-	last();
-	puts("good");
-	return 0;
-}
-C
+program works.c >works.c
 "${CC:-gcc}" -O1 -pthread -o works works.c || abort 'works.c is not built'
 mkfifo to_works
 ./works <to_works >works.out &
@@ -169,60 +98,8 @@ assert_contains works.out good
 # ------------------------------------------------------------------ the answers
 
 it 'the functions that ran are those of gcov, at -O0'
-cat >one.c <<'C'
-#include <stdlib.h>
-static int leaf(int n) { return n + 1; }
-static int never(int n) { return n + 2; }
-static int maybe(int n) { return n > 2 ? leaf(n) : never(n); }
-int unused(int n) { return leaf(n) + never(n); }
-static int compare(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-static int (*volatile chosen)(int) = maybe;
-int main(int argc, char **argv)
-{
-	int list[] = {3, 1, 2};
-	(void)argv;
-	qsort(list, 3, sizeof(*list), compare);
-	return argc > 3 ? unused(argc) : chosen(argc + 3) == 0;
-}
-C
-cat >two.cc <<'C'
-#include <stdexcept>
-#include <string>
-#include <vector>
-struct shape {
-	virtual ~shape() {}
-	virtual int area() const = 0;
-	virtual int corners() const { return 0; }
-};
-struct square : shape {
-	int side;
-	explicit square(int s) : side(s) {}
-	int area() const override { return side * side; }
-	int corners() const override { return 4; }
-};
-struct circle : shape {
-	int area() const override { return 3; }
-};
-static int fails(int n)
-{
-	if (n > 1)
-		throw std::runtime_error("n");
-	return n;
-}
-int main()
-{
-	square s(3);
-	const shape &any = s;
-	try {
-		return fails(any.area());
-	} catch (const std::exception &) {
-		return 0;
-	}
-}
-C
+program one.c >one.c
+program two.cc >two.cc
 for source in one.c two.cc; do
 	program=${source%.*}
 	compiler=${CC:-gcc}

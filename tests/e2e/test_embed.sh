@@ -5,32 +5,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 need g++ objcopy strip readelf
 
-cat >program.cc <<'END'
-#define KEEP __attribute__((noinline, noclone))
-namespace shop {
-static volatile int sink;
-template <typename T> KEEP T twice(T x) { sink = sink + 1; return x + x; }
-static inline __attribute__((always_inline)) int helper(int x)
-{
-	return twice(x) + 1;
-}
-KEEP int total(int n)
-{
-	int sum = 0;
-	for (int i = 0; i < n; i++)
-		sum += helper(i);
-	return sum;
-}
-KEEP void over(int) { sink = sink + 1; }
-KEEP void over(long) { sink = sink + 2; }
-}
-int main()
-{
-	shop::over(1);
-	shop::over(1L);
-	return shop::total(30) < 0;
-}
-END
+program program.cc >program.cc
 mkdir home
 g++ -g -O1 -Wl,--build-id -o whole program.cc || abort 'no program'
 sed 's/total/other/; s/shop/zoo/g; s/30/40/' program.cc >rebuilt.cc

@@ -117,29 +117,7 @@ for i in range(3): s.run(["/bin/true"], env={})'
 assert_eq 1 "$(grep -c '/bin/true is not profiled' err)" 'three times'
 
 it 'programs of 32 bits, also as interpreters'
-cat >bits.s <<'END'
-	.globl	_start
-_start:	movl	(%esp), %ecx
-	leal	8(%esp, %ecx, 4), %esi
-1:	movl	(%esi), %ecx
-	testl	%ecx, %ecx
-	jz	4f
-	xorl	%edx, %edx
-2:	cmpb	$0, (%ecx, %edx)
-	je	3f
-	incl	%edx
-	jmp	2b
-3:	movb	$10, (%ecx, %edx)
-	incl	%edx
-	movl	$4, %eax
-	movl	$1, %ebx
-	int	$0x80
-	addl	$4, %esi
-	jmp	1b
-4:	movl	$1, %eax
-	movl	$5, %ebx
-	int	$0x80
-END
+program bits.s >bits.s
 printf '#! %s/bits and more\n' "$TMP" >script32
 printf '#!%s/script32' "$TMP" >script32_twice
 chmod +x script32 script32_twice
@@ -166,29 +144,7 @@ fi
 
 it 'a program of musl, which would not run with us'
 # In place of musl's dynamic linker: what it is started with, and status 5.
-cat >linker.s <<'END'
-	.globl	_start
-_start:	movq	(%rsp), %rcx
-	leaq	16(%rsp, %rcx, 8), %rbx
-1:	movq	(%rbx), %rsi
-	testq	%rsi, %rsi
-	jz	4f
-	xorl	%edx, %edx
-2:	cmpb	$0, (%rsi, %rdx)
-	je	3f
-	incl	%edx
-	jmp	2b
-3:	movb	$10, (%rsi, %rdx)
-	incl	%edx
-	movl	$1, %eax
-	movl	$1, %edi
-	syscall
-	addq	$8, %rbx
-	jmp	1b
-4:	movl	$60, %eax
-	movl	$5, %edi
-	syscall
-END
+program linker.s >linker.s
 mkdir -p "root/${LIBSWIZZLE%/*}" root/lib
 cp "$LIBSWIZZLE" "root/${LIBSWIZZLE%/*}"
 if [ "$(id -u)" = 0 ] && chroot / true; then

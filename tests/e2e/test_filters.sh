@@ -110,28 +110,7 @@ jumps '1 10 10 0' -D 2
 jumps '0 10 10 0' -F jumper -F after -D 1
 
 it 'functions of C++ are named as in the source'
-cat >names.cc <<'EOF'
-#define KEEP __attribute__((noinline, noclone))
-static int sum;
-static KEEP void writer(void *) { sum = sum + 1; }
-namespace { KEEP void hidden() { sum = sum + 2; } }
-struct left { virtual void turn() { sum = sum + 3; } };
-struct right { virtual void stay() { sum = sum + 4; } };
-struct both : left, right {
-	KEEP void stay() override { sum = sum + 5; }
-	template <int n> KEEP void add() { sum = sum + n; }
-};
-static KEEP void call(right *r) { r->stay(); }
-int main()
-{
-	both b;
-	writer(&b);
-	hidden();
-	b.add<10>();
-	call(&b);
-	return sum == 18 ? 0 : 1;
-}
-EOF
+program names.cc >names.cc
 g++ -O2 -fno-optimize-sibling-calls -fno-ipa-pure-const -o names names.cc ||
 	abort 'no program'
 named() { # "COUNT..." OPTION...: of writer, hidden, add, both::stay

@@ -100,27 +100,7 @@ cat >writes.c <<'END'
 #include <unistd.h>
 int main(void) { return write(7, "s", 1) != 1; }
 END
-cat >executes.c <<'END'
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	int ends[2];
-	char block[8];
-
-	if (argc < 2 || pipe(ends) || dup2(ends[1], 7) != 7)
-		return 1;
-	if (!fork()) {
-		execl(argv[1], argv[1], NULL);
-		_exit(1);
-	}
-	wait(NULL);
-	if (write(7, "xx", 2) != 2)
-		return 1;
-	return read(ends[0], block, 1) != 1 || read(ends[0], block, 2) != 2;
-}
-END
+program executes.c >executes.c
 cc -O1 -o executes executes.c || abort 'executes.c'
 cc -O1 -o linked writes.c || abort 'writes.c'
 record linked.d ./executes ./linked
@@ -136,27 +116,7 @@ else
 fi
 
 it 'TCP: by the addresses of both ends'
-cat >echo.py <<'END'
-import os, socket, sys
-family, address = ((socket.AF_INET6, '::1') if sys.argv[1] == '6'
-                   else (socket.AF_INET, '127.0.0.1'))
-server = socket.socket(family)
-server.bind((address, 0))
-server.listen()
-if not os.fork():
-    client = socket.create_connection(server.getsockname()[:2])
-    for i in range(30):
-        client.sendall(b'x' * (i + 1))
-        assert len(client.recv(100)) == i + 1
-    os._exit(0)
-connection, _ = server.accept()
-while True:
-    data = connection.recv(100)
-    if not data:
-        break
-    connection.sendall(data)
-os.wait()
-END
+program echo.py >echo.py
 for version in 4 6; do
 	python3 -c "import socket
 family = socket.AF_INET6 if $version == 6 else socket.AF_INET

@@ -493,20 +493,7 @@ assert_matches err "'!no_such_function' matches no function"
 refuses 'option -F: the pattern is empty' -F '!'
 
 it 'no line of a library that is not hooked calls from outside'
-cat >calling.c <<'END'
-#include <pthread.h>
-static void *begin(void *function)
-{
-	((void (*)(void))function)();
-	return NULL;
-}
-void call_in_thread(void (*function)(void))
-{
-	pthread_t thread;
-	pthread_create(&thread, NULL, begin, (void *)function);
-	pthread_join(thread, NULL);
-}
-END
+program calling.c >calling.c
 cat >called.c <<'END'
 void call_in_thread(void (*function)(void));
 static volatile long sum;
@@ -540,28 +527,7 @@ all_agree -H nanosleep
 assert_ge "$(table_value table rest self-wait)" 500000000 'without a row of nanosleep()'
 
 it 'calls that wait for files, devices and streams'
-cat >waits.c <<'END'
-#define _GNU_SOURCE
-#include <aio.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	const struct aiocb *none[1] = {NULL};
-	struct timespec zero = {0};
-	struct flock lock = {.l_type = F_WRLCK};
-	int bytes, result = fcntl(0, F_SETLKW, &lock);
-
-	result += ioctl(0, FIONREAD, &bytes);
-	result += aio_suspend(none, 1, &zero);
-	result += (int)tee(0, 1, 1, SPLICE_F_NONBLOCK);
-	flockfile(stdout);
-	(void)argv;
-	return argc + result > 1000;
-}
-END
+program waits.c >waits.c
 gcc -O1 -o waits waits.c || abort 'no program'
 LD_PRELOAD=$LIBSWIZZLE SWIZZLE_IMPORTS=1 SWIZZLE_QUIET=1 SWIZZLE_OUTPUT=told ./waits </dev/null
 mv told.* profile || abort 'no profile'

@@ -5,97 +5,8 @@
 . "$TOP/tests/e2e/profiles.sh"
 need gcc python3 perl
 
-cat >small.h <<'END'
-void leaf(int n);
-void visit_one(int n);
-void visit_two(int n);
-void plain_leaf(int n);
-
-static inline __attribute__((always_inline)) void small(int n)
-{
-	leaf(n); /* in small */
-}
-
-static inline __attribute__((always_inline)) void outer(int n)
-{
-	small(n); /* in outer */
-	leaf(n + 1); /* second */
-}
-
-static inline __attribute__((always_inline)) void dispatch(int n)
-{
-	if (n % 2)
-		visit_one(n); /* one */
-	else
-		visit_two(n); /* two */
-}
-END
-cat >prog.c <<'END'
-#include "small.h"
-
-#define APART __attribute__((noipa))
-static volatile long sum;
-
-static inline __attribute__((always_inline)) void near(int n)
-{
-	leaf(n); /* in near */
-}
-
-APART void leaf(int n)
-{
-	sum = sum + n;
-}
-
-APART static void caller(int n)
-{
-	small(n); /* into caller */
-	near(n);
-	leaf(n); /* own */
-}
-
-APART static void nested(int n)
-{
-	outer(n); /* into nested */
-}
-
-/* Recursive: what it calls in small() is not nested in itself. */
-APART static void down(int n)
-{
-	small(n); /* into down */
-	if (n > 0)
-		down(n - 1);
-}
-
-/* Recursive through what is called in dispatch(), each in the other. */
-APART static void visit(int n)
-{
-	for (volatile int i = 0; i < 10000; i++)
-		;
-	if (n > 0)
-		dispatch(n); /* into visit */
-}
-
-APART void visit_one(int n)
-{
-	visit(n - 1);
-}
-
-APART void visit_two(int n)
-{
-	visit(n - 1);
-}
-
-int main(void)
-{
-	for (int i = 0; i < 10; i++) {
-		caller(i);
-		nested(i);
-	}
-	down(4);
-	visit(20);
-	return 0;
-}
-END
+program small.h >small.h
+program prog.c >prog.c
 gcc -O2 -g -fno-optimize-sibling-calls -o prog prog.c || abort 'no program'
 "$RUN" -o profile ./prog || abort 'no profile'
 assert_calls profile leaf 55 caller 10 nested 10 down 5 visit 21 visit_one 10 \
@@ -170,40 +81,7 @@ for callee in one two; do
 done
 
 it 'in a function that belongs to another'
-cat >within.c <<'END'
-#define APART __attribute__((noipa))
-static volatile long sum;
-
-APART static void leaf(int n)
-{
-	sum = sum + n;
-}
-
-static inline __attribute__((always_inline)) void small(int n)
-{
-	leaf(n); /* in small */
-	leaf(n + 1);
-}
-
-APART static void around(int n)
-{
-	int seen = n;
-	APART void within(int m)
-	{
-		small(m + seen); /* into within */
-		seen++;
-	}
-
-	within(n);
-	within(n + 1);
-}
-
-int main(void)
-{
-	around(1);
-	return 0;
-}
-END
+program within.c >within.c
 gcc -O2 -g -fno-optimize-sibling-calls -o within within.c ||
 	abort 'no program'
 "$RUN" -o nested ./within || abort 'no profile'

@@ -124,26 +124,7 @@ int before(int x) { return x * 3; }
 int plug(int x) { volatile int y = x; return y + 1; }
 int behind(int x) { volatile int y = x; return y + plug(y); }
 END
-	cat >plugged.c <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		int (*f)(int) = 0;
-		void *library;
-
-		rename(argv[i], "./plug.so");
-		library = dlopen("./plug.so", RTLD_NOW);
-		if (library)
-			f = (int (*)(int))dlsym(library, "behind");
-		printf("%d\n", f ? f(i) : -1);
-		if (library)
-			dlclose(library);
-	}
-	return 4;
-}
-END
+	program plugged.c >plugged.c
 	gcc -o plugged plugged.c -ldl || abort 'no program'
 	for run in native ours; do
 		gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=none \

@@ -4,28 +4,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 
-cat >inlined.c <<'END'
-#include <stdio.h>
-
-static inline int leaf(int x)
-{
-	return x * 2 + 1;
-}
-
-__attribute__((noinline)) int work(int n)
-{
-	return leaf(n) + 3;
-}
-
-int main(void)
-{
-	int s = 0;
-
-	for (int i = 0; i < 1000; i++)
-		s += work(i);
-	printf("%d\n", s);
-}
-END
+program inlined.c >inlined.c
 directory=${LIBSWIZZLE%/*}
 # before the C library, which has what the program calls, too, with a version
 gcc -O2 -finstrument-functions -o inlined inlined.c -L"$directory" \
@@ -70,49 +49,7 @@ assert_eq '1 main 1000 leaf 1000 work' "$(awk -F , '$7 ~ /^(leaf|work|main)$/ { 
 assert_matches tree '^ +1000 .*    leaf  plain$'
 
 it 'an exception ends them, and so does a tail call; a program may call these itself'
-cat >ends.cc <<'END'
-#include <cstdio>
-
-extern "C" void __cyg_profile_func_enter(void *, void *);
-extern "C" void __cyg_profile_func_exit(void *, void *);
-#define PLAIN __attribute__((no_instrument_function, noipa))
-
-PLAIN void by_hand(int n) { asm volatile("" : : "r"(n)); }
-
-static inline int throws(int n)
-{
-	if (n % 2)
-		throw n;
-	return n;
-}
-
-static inline int passes(int n) { return throws(n) + 1; }
-
-__attribute__((noinline)) int catches(int n)
-{
-	try {
-		return passes(n);
-	} catch (int) {
-		return 0;
-	}
-}
-
-__attribute__((noinline)) int jumps(int n) { return catches(n + 2); }
-
-int main()
-{
-	int sum = 0;
-
-	for (int n = 0; n < 100; n++)
-		sum += catches(n) + jumps(n);
-	for (int n = 0; n < 10; n++) {
-		__cyg_profile_func_enter((void *)&by_hand, __builtin_return_address(0));
-		__cyg_profile_func_exit((void *)&by_hand, __builtin_return_address(0));
-	}
-	std::printf("%d\n", sum);
-	return 0;
-}
-END
+program ends.cc >ends.cc
 g++ -O2 -finstrument-functions -o ends ends.cc || abort 'ends is not built'
 RUN_OPTIONS=()
 assert_same_as_native ./ends
@@ -126,26 +63,7 @@ assert_same_as_native /bin/sh -c './inlined; exit 3'
 assert_eq 1 "$(find . -name 'profile*' | wc -l)" 'profiles'
 
 it 'a library of another tool gets the calls, as without us'
-cat >tool.c <<'END'
-#include <stdio.h>
-
-static long enters, exits;
-
-void __cyg_profile_func_enter(void *function, void *site)
-{
-	enters += function != site;
-}
-
-void __cyg_profile_func_exit(void *function, void *site)
-{
-	exits += function != site;
-}
-
-__attribute__((destructor)) static void end(void)
-{
-	printf("%ld %ld\n", enters, exits);
-}
-END
+program tool.c >tool.c
 gcc -O2 -fPIC -shared -o libtool.so tool.c || abort 'libtool is not built'
 gcc -O2 -finstrument-functions -o others inlined.c -L. -ltool \
 	-Wl,-rpath,"$PWD" || abort 'others is not built'

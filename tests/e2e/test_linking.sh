@@ -48,34 +48,7 @@ it 'at a high fixed address'
 build high -no-pie -fno-pie -Wl,-Ttext-segment=0x60000000 && check ./high
 
 it 'a program that maps all below it by MAP_FIXED, as a loader of another format does'
-cat >over.c <<'END'
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-
-extern char __executable_start;
-static volatile int sink;
-
-__attribute__((noinline)) int step(int n)
-{
-	return sink = n;
-}
-
-int main(void)
-{
-	char *low = (char *)0x20000, *high = &__executable_start;
-
-	step(1);
-	if (mmap(low, high - low, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != low)
-		return 2;
-	memset(low, 0xcc, high - low);
-	for (int i = 0; i < 1000; i++)
-		step(i);
-	puts("done");
-	return 0;
-}
-END
+program over.c >over.c
 if gcc -O1 -no-pie -fno-pie -o over over.c && [ "$(./over)" = "done" ]; then
 	for cached in no yes; do
 		assert_same_as_native ./over
@@ -88,80 +61,7 @@ fi
 
 # As it would be by chance: it looks where they are.
 it 'a program that takes the place of its own trampolines: its functions are lost, and not the program'
-cat >takes.c <<'END'
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-
-static volatile int sink;
-
-__attribute__((noinline)) int step(int n)
-{
-	return sink = n;
-}
-
-/* Its branch leads back into its first bytes. */
-__attribute__((noinline)) int loops(int n)
-{
-	int sum = 0;
-
-	do
-		sum += step(n);
-	while (--n > 0);
-	return sum;
-}
-
-int main(int argc, char **argv)
-{
-	unsigned long low[16], high[16], start, end;
-	char line[512], rights[8];
-	int count = 0, sum = 0, word;
-	FILE *maps;
-
-	(void)argv;
-	for (int i = 0; i < 100; i++)
-		sum += loops(3);
-	if (argc > 2) { /* it is attached to, and detached from */
-		puts("ready");
-		fflush(stdout);
-		getchar();
-		for (int i = 0; i < 100; i++)
-			sum += loops(3);
-	}
-	maps = fopen("/proc/self/maps", "r");
-	while (fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) == 3 &&
-		    start < 0x80000000 && rights[2] == 'x' && !strchr(line, '/') &&
-		    count < 16) {
-			low[count] = start;
-			high[count++] = end;
-		}
-	fclose(maps);
-	for (int i = 0; i < count; i++) {
-		void *place = (void *)low[i];
-
-		if (argc > 1 && argv[1][0] == 'u') {
-			munmap(place, 4096);
-			continue;
-		}
-		if (mmap(place, high[i] - low[i], PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != place)
-			return 2;
-		memset(place, 0xcc, high[i] - low[i]);
-	}
-	for (int i = 0; i < 100; i++)
-		sum += loops(3);
-	if (argc > 2) {
-		puts("taken");
-		fflush(stdout);
-		while ((word = getchar()) != EOF)
-			sum += loops(word == 'x');
-	}
-	fprintf(stderr, "places: %d\n", count);
-	printf("sum %d\n", sum);
-	return 0;
-}
-END
+program takes.c >takes.c
 gcc -O1 -no-pie -fno-pie -o takes takes.c || abort 'not built'
 ./takes m >native.out 2>/dev/null
 for mode in profile trace count both 'trace --imports'; do
@@ -197,27 +97,7 @@ assert_eq 0 $? "the program's exit status"
 assert_contains takes.err 'places: 1'
 
 it 'the heap of a program at a fixed address grows as far as natively'
-cat >grows.c <<'END'
-#include <stdio.h>
-#include <unistd.h>
-
-static volatile int sink;
-
-__attribute__((noinline)) int step(int n)
-{
-	return sink = n;
-}
-
-int main(void)
-{
-	int grown = 0;
-
-	while (grown < 3000 && sbrk(1 << 20) != (void *)-1)
-		grown = step(grown) + 1;
-	printf("%d MiB\n", grown);
-	return 0;
-}
-END
+program grows.c >grows.c
 gcc -O1 -no-pie -fno-pie -o grows grows.c || abort 'not built'
 for _ in 1 2 3 4; do # its place is another one each time
 	assert_same_as_native ./grows
@@ -277,20 +157,7 @@ for how in -Wl,-z,nopack-relative-relocs -Wl,-z,pack-relative-relocs; do
 	it "a library that is loaded later ($how)"
 	sed 's/int main/int patching_main/' "$TOP/tests/targets/patching.c" \
 		>later.c
-	cat >load.c <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
-
-int main(void)
-{
-	void *library = dlopen("./later.so", RTLD_NOW);
-	int (*run)(void) = library ? dlsym(library, "patching_main") : 0;
-
-	if (!run)
-		puts(dlerror());
-	return run ? run() : 1;
-}
-END
+	program load.c >load.c
 	gcc -O2 -w -o load load.c -ldl
 	if ! gcc -O2 -w -shared -fPIC -o later.so later.c \
 		"$TOP/tests/targets/libpatching.S" -Wl,-Bsymbolic \
@@ -303,37 +170,7 @@ done
 
 # Where a function of this library calls dlsym the next library has the symbol;
 # for a function that only jumps there it is its caller that asks.
-cat >next.c <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdlib.h>
-typedef int function(void);
-int who(void) { return 2; }
-__attribute__((noipa)) function *next(const char *name)
-{
-	return dlsym(RTLD_NEXT, name);
-}
-__attribute__((noipa)) function *next_version(const char *name)
-{
-	return dlvsym(RTLD_NEXT, name, "VERSION");
-}
-__attribute__((noipa)) long measure(const char *name)
-{
-	return atol(name);
-}
-int ask(void)
-{
-	return 10 * next("who")() + next_version("who")() + measure("0");
-}
-#ifdef TAKEN
-void *volatile taken;
-void take(void)
-{
-	taken = (void *)&dlvsym;
-	taken = (void *)&dlsym;
-}
-#endif
-END
+program next.c >next.c
 cat >asking.c <<'END'
 #include <stdio.h>
 int ask(void);
@@ -395,28 +232,7 @@ for name in split by_lld; do
 done
 
 it 'an unwind table in which a function begins in the midst of another'
-cat >midst.c <<'END'
-#include <stdio.h>
-long first(long n);
-long second(long n);
-__asm__(".text\n.balign 16\n"
-	".globl first\n.type first, @function\n"
-	"first:\n.cfi_startproc\n"
-	"movabs $0x9090909090909090, %rax\n"
-	"movabs $0x9090909090909000, %rdx\n"
-	"sub %rdx, %rax\nadd %rdi, %rax\nret\n"
-	".cfi_endproc\n.size first, . - first\n.balign 16\n"
-	".globl second\n.type second, @function\n"
-	"second:\n.cfi_startproc\n"
-	"movabs $0x9090909090909090, %rax\n"
-	"lea 1(%rdi), %rax\nret\n"
-	".cfi_endproc\n.size second, . - second\n");
-int main(void)
-{
-	printf("%ld %ld\n", first(1), second(2));
-	return 0;
-}
-END
+program midst.c >midst.c
 gcc -O2 -o midst midst.c
 # The entry of second is moved to the fifth byte of first.
 first=$(nm midst | sed -n 's/ T first$//p')
@@ -452,20 +268,7 @@ gcc -O2 -o unlucky "$TOP/tests/targets/patching.c" -Wl,--no-as-needed -L. \
 check ./unlucky
 
 it 'a module with no room within reach: arrays behind it, and nothing may be below'
-cat >huge.c <<'END'
-#include <stdio.h>
-static char room[3ul << 30];
-__attribute__((noinline)) static int touch(long at)
-{
-	room[at] = 3;
-	return room[at] + room[at / 2];
-}
-int main(void)
-{
-	printf("%d %d\n", touch(0), touch((3l << 30) - 1));
-	return 0;
-}
-END
+program huge.c >huge.c
 if gcc -O1 -mcmodel=medium -fno-pie -no-pie -Wl,-Ttext-segment=0x10000 -o huge \
 	huge.c && ./huge >/dev/null 2>&1; then
 	capture "$RUN" -o profile ./huge
@@ -480,54 +283,7 @@ else
 fi
 
 it 'aliases, versions, folded functions, indirect functions'
-cat >names.c <<'END'
-#include <stdio.h>
-static int one(int x)
-{
-	return x * 3 % 5 + 1;
-}
-static int two(int x)
-{
-	return x * 3 % 5 + 2;
-}
-int other(int) __attribute__((alias("aliased")));
-__attribute__((noinline)) int aliased(int x)
-{
-	return x * 5 % 7;
-}
-__attribute__((noinline)) int same_one(int x)
-{
-	return x * 9 % 11;
-}
-__attribute__((noinline)) int same_two(int x)
-{
-	return x * 9 % 11;
-}
-static int (*choose(void))(int)
-{
-	static volatile int best = 1;
-	return best ? two : one;
-}
-int indirect(int) __attribute__((ifunc("choose")));
-__asm__(".symver old_name, versioned@V1\n.symver new_name, versioned@@V2");
-__attribute__((noinline)) int old_name(int x)
-{
-	return x % 3 - 1;
-}
-__attribute__((noinline)) int new_name(int x)
-{
-	return x % 3 - 2;
-}
-int main(void)
-{
-	int sum = 0;
-	for (int i = 0; i < 20; i++)
-		sum += indirect(i) + aliased(i) + other(i) + same_one(i) +
-		       same_two(i) + old_name(i) + new_name(i);
-	printf("%d\n", sum);
-	return 0;
-}
-END
+program names.c >names.c
 echo 'V1 { }; V2 { } V1;' >names.map
 for flags in '' '-fuse-ld=gold -Wl,--icf=all' '-fuse-ld=lld -Wl,--icf=all'; do
 	# shellcheck disable=SC2086
@@ -566,25 +322,7 @@ for how in '' -DTABLE; do
 done
 
 it 'sections of code far apart cost no memory for what is between them'
-cat >apart.c <<'END'
-#include <stdio.h>
-/* as short as that, its jump alone would have to reach */
-__attribute__((noinline)) int near(int x) { return x + 1; }
-__attribute__((noinline)) int after(int x) { return x * 77 + 12345; }
-__attribute__((section(".apart"))) int apart(int x) { return x + 2; }
-int main(void)
-{
-	int (*volatile far)(int) = apart;
-	FILE *status = fopen("/proc/self/status", "r");
-	char line[256];
-	long kb = 0;
-
-	while (!kb && status && fgets(line, sizeof(line), status))
-		sscanf(line, "VmHWM: %ld", &kb);
-	printf("%d, %s\n", far(near(after(1))), kb < 500000 ? "small" : "large");
-	return 0;
-}
-END
+program apart.c >apart.c
 gcc -O2 -no-pie -fno-pie -mcmodel=large -fno-asynchronous-unwind-tables \
 	-o apart apart.c -Wl,--section-start=.apart=0x8000000000
 capture "$RUN" -o profile ./apart
@@ -596,38 +334,7 @@ assert_complete profile
 assert_matches info '^ +no trampoline memory within reach +[1-9]'
 
 it 'parts of functions without unwind tables: those that are called are counted'
-cat >parts.c <<'END'
-#include <stdio.h>
-int split(int x);
-__asm__(".text\n"
-	".type split,@function\n"
-	"split:	test %edi,%edi\n"
-	"	js split.cold\n"
-	"	jne split.part.0\n"
-	"	mov $3,%eax\n"
-	"	ret\n"
-	".size split,.-split\n"
-	".p2align 4\n"
-	".type split.part.0,@function\n"
-	"split.part.0:	lea (%rdi,%rdi,4),%eax\n"
-	"	and $1023,%eax\n"
-	"	ret\n"
-	".size split.part.0,.-split.part.0\n"
-	".p2align 4\n"
-	".type split.cold,@function\n"
-	"split.cold:	neg %edi\n"
-	"	mov %edi,%eax\n"
-	"	ret\n"
-	".size split.cold,.-split.cold\n");
-int main(void)
-{
-	int sum = 0;
-	for (int i = -3; i < 8; i++)
-		sum += split(i);
-	printf("%d\n", sum);
-	return 0;
-}
-END
+program parts.c >parts.c
 gcc -O1 -fno-asynchronous-unwind-tables -o parts parts.c
 assert_same_as_native ./parts
 assert_complete profile
@@ -674,29 +381,7 @@ for count in 40 70; do
 done
 
 it 'what compilers put at the start of functions'
-cat >entries.c <<'END'
-#include <stdio.h>
-__attribute__((used)) static int first(int x) /* not right behind crt's */
-{
-	return x % 3 + x % 5 + x % 7;
-}
-__attribute__((noinline)) int leaf(int x)
-{
-	return x * 3 % 5 + 1;
-}
-__attribute__((noinline)) int middle(int x)
-{
-	int sum = 0;
-	for (int i = 0; i < x; i++)
-		sum += leaf(i);
-	return sum;
-}
-int main(void)
-{
-	printf("%d\n", middle(100));
-	return 0;
-}
-END
+program entries.c >entries.c
 for flags in '-fpatchable-function-entry=5,0' '-fpatchable-function-entry=16,5' \
 	'-fpatchable-function-entry=2,1' '-fcf-protection=full' \
 	'-fcf-protection=full -fpatchable-function-entry=16,5' '-pg' \
@@ -734,25 +419,7 @@ for flags in -finstrument-functions \
 done
 
 it 'stacks that grow by segments, also in the large code model'
-cat >segments.c <<'END'
-#include <stdio.h>
-__attribute__((noinline)) long deep(long n)
-{
-	volatile char room[600];
-
-	room[n % 600] = (char)n;
-	return n ? deep(n - 1) + room[n % 600] : 7;
-}
-int main(void)
-{
-	long sum = 0;
-
-	for (int i = 0; i < 20; i++)
-		sum += deep(i * 20);
-	printf("%ld\n", sum);
-	return 0;
-}
-END
+program segments.c >segments.c
 for flags in '' '-mcmodel=large'; do
 	for level in -O0 -O2; do
 		# shellcheck disable=SC2086
@@ -771,55 +438,7 @@ for flags in '' '-mcmodel=large'; do
 done
 
 it 'labels near the start of a function, whose addresses are in the code'
-cat >printable.c <<'END'
-#include <stdio.h>
-
-__attribute__((noinline)) int label(int n, void *volatile *to)
-{
-	int sum = n;
-
-again:
-	sum += 3;
-	*to = n & 1 ? &&again : &&other;
-	n -= 3;
-	if (n < 0)
-		return sum;
-	goto **to;
-other:
-	sum -= 2;
-	*to = &&again;
-	n--;
-	goto **to;
-}
-
-/* by distances, as GCC's manual has it */
-__attribute__((noinline)) int distance(int n, const unsigned char *code)
-{
-	static const int to[] = {&&add - &&end, &&sub - &&end, &&end - &&end};
-	int sum = n;
-
-add:
-	sum += 3;
-	goto *(&&end + to[*code++]);
-sub:
-	sum -= 1;
-	goto *(&&end + to[*code++]);
-end:
-	return sum;
-}
-
-int main(void)
-{
-	void *volatile to;
-	int sum = 0;
-
-	for (int i = 0; i < 100; i++)
-		sum += label(i, &to) +
-		       distance(i, (const unsigned char[]){0, 1, i % 2, 0, 2});
-	printf("%d\n", sum);
-	return 0;
-}
-END
+program printable.c >printable.c
 for flags in '-fPIE -pie' '-fPIE -pie -Os' '-fno-pie -no-pie' '-fno-pie -no-pie -Os' \
 	'-fno-pie -no-pie -O1' '-fPIE -pie -mcmodel=large'; do
 	# shellcheck disable=SC2086
@@ -830,46 +449,8 @@ for flags in '-fPIE -pie' '-fPIE -pie -Os' '-fno-pie -no-pie' '-fno-pie -no-pie 
 done
 
 it 'tables of labels with 32 bits each, at a fixed address'
-cat >narrow.S <<'END'
-	.section .note.GNU-stack, "", @progbits
-	.text
-	.balign	16
-	.globl	narrow
-	.type	narrow, @function
-narrow:	.cfi_startproc
-	xorl	%eax, %eax
-1:	leal	3(%rdi), %eax
-2:	ret
-	.cfi_endproc
-	.size	narrow, . - narrow
-	.balign	16
-	.globl	enter
-	.type	enter, @function
-enter:	.cfi_startproc
-	movl	table(, %rsi, 4), %eax
-	jmp	*%rax
-	.cfi_endproc
-	.size	enter, . - enter
-	.section .rodata
-	.balign	8
-	.long	0
-table:	.long	1b, 2b, 1b
-END
-cat >narrow.c <<'END'
-#include <stdio.h>
-
-long narrow(long n), enter(long n, long which);
-
-int main(void)
-{
-	long sum = 0;
-
-	for (int i = 0; i < 10; i++)
-		sum += narrow(i) + enter(i, 0) + enter(i, 2);
-	printf("%ld\n", sum);
-	return 0;
-}
-END
+program narrow.S >narrow.S
+program narrow.c >narrow.c
 for flags in '' -Wl,-z,noseparate-code; do
 	# shellcheck disable=SC2086
 	gcc -O1 -no-pie -fno-pie -o narrow narrow.c narrow.S $flags ||
@@ -881,84 +462,8 @@ for flags in '' -Wl,-z,noseparate-code; do
 done
 
 it 'what looks like an entry behind a table of labels, and what is one'
-cat >behind.S <<'END'
-	.section .note.GNU-stack, "", @progbits
-	.text
-	.balign	16
-	.globl	behind
-	.type	behind, @function
-behind:	.cfi_startproc
-	pushq	%rbx
-	.cfi_adjust_cfa_offset 8
-	movl	%edi, %ebx
-	subq	$16, %rsp
-	.cfi_adjust_cfa_offset 16
-	cmpl	$1, %ebx
-	ja	3f
-	leaq	two_labels(%rip), %rdx
-	movslq	(%rdx, %rbx, 4), %rax
-	addq	%rdx, %rax
-	jmp	*%rax
-1:	movl	$10, %eax
-	jmp	4f
-2:	movl	$20, %eax
-	jmp	4f
-3:	movl	$30, %eax
-4:	addq	$16, %rsp
-	.cfi_adjust_cfa_offset -16
-	popq	%rbx
-	.cfi_adjust_cfa_offset -8
-	ret
-	.cfi_endproc
-	.size	behind, . - behind
-	.section .rodata
-	.balign	4
-two_labels:
-	.long	1b - two_labels, 2b - two_labels
-	.long	behind + 1 - two_labels, behind + 3 - two_labels
-
-	.text
-	.balign	16
-	.globl	again
-	.type	again, @function
-again:	.cfi_startproc
-	xorl	%eax, %eax
-1:	addl	$1, %eax
-	leaq	three_labels(%rip), %rdx
-	xorl	%ecx, %ecx
-	subl	$1, %edi
-	sets	%cl
-	movslq	4(%rdx, %rcx, 4), %rcx
-	addq	%rdx, %rcx
-	jmp	*%rcx
-2:	ret
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-3:	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	ret
-	.cfi_endproc
-	.size	again, . - again
-	.section .rodata
-	.balign	4
-three_labels:				/* nobody goes by the first */
-	.long	3b - three_labels, 1b - three_labels, 2b - three_labels
-END
-cat >behind.c <<'END'
-#include <stdio.h>
-
-int behind(int which), again(int times);
-
-int main(void)
-{
-	int sum = 0;
-
-	for (int i = 0; i < 10; i++)
-		sum += behind(i) + again(i);
-	printf("%d\n", sum);
-	return 0;
-}
-END
+program behind.S >behind.S
+program behind.c >behind.c
 for flags in -pie '-no-pie -fno-pie'; do
 	# shellcheck disable=SC2086
 	gcc -O1 $flags -o behind behind.c behind.S || abort 'behind is not built'
@@ -971,81 +476,8 @@ it 'where a table of labels ends, and the next one begins'
 # The second table's first entry, counted from the first table, leads to the
 # second byte of `beside`; the last of `amid`'s, whose address is taken besides,
 # is its own.
-cat >beside.S <<'END'
-	.section .note.GNU-stack, "", @progbits
-	.text
-	.balign	16
-	.globl	beside
-	.type	beside, @function
-beside:	.cfi_startproc
-	leal	1(%rdi), %eax
-	cmpl	$1, %edi
-	ja	4f
-1:	leaq	first_labels(%rip), %rdx	/* behind 8 bytes, as a table has */
-	movslq	(%rdx, %rdi, 4), %rcx
-	addq	%rdx, %rcx
-	jmp	*%rcx
-2:	addl	$10, %eax
-	leaq	second_labels(%rip), %rdx
-	movslq	(%rdx, %rsi, 4), %rcx
-	addq	%rdx, %rcx
-	jmp	*%rcx
-3:	addl	$20, %eax
-4:	ret
-5:	addl	$30, %eax
-	ret
-	.cfi_endproc
-	.size	beside, . - beside
-	.section .rodata
-	.balign	4
-first_labels:
-	.long	2b - first_labels, 3b - first_labels
-second_labels:
-	.long	1b + 1 - second_labels, 5b - second_labels
-
-	.text
-	.balign	16
-	.globl	amid
-	.type	amid, @function
-amid:	.cfi_startproc
-	xorl	%eax, %eax
-1:	addl	$1, %eax
-	leaq	last_label(%rip), %rcx
-	movslq	(%rcx), %rcx
-	addl	%ecx, %eax
-	subl	%ecx, %eax
-	leaq	own_labels(%rip), %rdx
-	xorl	%ecx, %ecx
-	subl	$1, %edi
-	setns	%cl
-	movslq	(%rdx, %rcx, 4), %rcx
-	addq	%rdx, %rcx
-	jmp	*%rcx
-2:	ret
-	.cfi_endproc
-	.size	amid, . - amid
-	.section .rodata
-	.balign	4
-own_labels:
-	.long	2b - own_labels
-last_label:
-	.long	1b - own_labels
-END
-cat >beside.c <<'END'
-#include <stdio.h>
-
-int beside(long which, long next), amid(int times);
-
-int main(void)
-{
-	int sum = 0;
-
-	for (int i = 0; i < 10; i++)
-		sum += beside(i, 1) + amid(i);
-	printf("%d\n", sum);
-	return 0;
-}
-END
+program beside.S >beside.S
+program beside.c >beside.c
 for flags in -pie '-no-pie -fno-pie'; do
 	# shellcheck disable=SC2086
 	gcc -O1 $flags -o beside beside.c beside.S || abort 'beside is not built'
@@ -1058,30 +490,7 @@ for flags in -pie '-no-pie -fno-pie'; do
 done
 
 it 'arrays of more than 2 GiB'
-cat >arrays.c <<'END'
-#include <stdio.h>
-static char last[256], first[BYTES];
-__attribute__((noinline)) int near_end(void)
-{
-	return ++last[0]; /* as the first thing that it does */
-}
-__attribute__((noinline)) int store(int n)
-{
-	first[(BYTES / 16) * n] = (char)n;
-	return first[1] + n;
-}
-#ifndef LIBRARY
-int main(void)
-{
-	int sum = 0;
-
-	for (int i = 0; i < 10; i++)
-		sum += store(i) + near_end();
-	printf("%d\n", sum);
-	return 0;
-}
-#endif
-END
+program arrays.c >arrays.c
 while read -r bytes patched flags; do
 	# shellcheck disable=SC2086
 	gcc -O1 -DBYTES=$bytes -o arrays arrays.c $flags && ./arrays >/dev/null || {

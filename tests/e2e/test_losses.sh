@@ -7,26 +7,7 @@ need gcc python3 sqlite3
 need_targets workers patient fib
 
 # The header of a profile says what was lost.
-cat >lose.c <<'END'
-#include <stdio.h>
-#include <stdlib.h>
-#include "swizzle/format.h"
-int main(int argc, char **argv)
-{
-	FILE *file = fopen(argv[1], "r+b");
-	struct swz_file_header header;
-	uint64_t count = strtoul(argv[2], NULL, 10);
-
-	if (argc != 3 || !file || fread(&header, sizeof(header), 1, file) != 1)
-		return 1;
-	if (header.flags & SWZ_FILE_SAMPLES)
-		header.lost_samples = count;
-	else
-		header.lost_calls = count;
-	rewind(file);
-	return fwrite(&header, sizeof(header), 1, file) != 1 || fclose(file);
-}
-END
+program lose.c >lose.c
 gcc -I"$TOP/include" -o lose lose.c || abort 'no program that loses calls'
 
 about() { # KEY OPTION... PROFILE...: of a database
@@ -142,22 +123,7 @@ assert_contains out "# lost events: $lost"
 assert_matches <(about events trace) '--ring'
 
 it 'marks of threads that are not shown are left out'
-cat >marked.c <<'END'
-#include <pthread.h>
-#include "swizzle.h"
-static void *run(void *name)
-{
-	swizzle_mark(name);
-	return NULL;
-}
-int main(void)
-{
-	pthread_t thread;
-	swizzle_mark("of main");
-	pthread_create(&thread, NULL, run, "other");
-	return pthread_join(thread, NULL);
-}
-END
+program marked.c >marked.c
 gcc -O1 -I"$TOP/include" -o marked marked.c -pthread || abort 'no program'
 "$RUN" -q -o marks ./marked
 "$DUMP" -q -f text marks >out

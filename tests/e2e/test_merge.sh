@@ -58,29 +58,7 @@ assert_eq "$("$DUMP" -q -f text in | grep -c '^#.* by an exception')" \
 	"$("$DUMP" -q -f text sum | grep -c '^#.* by an exception')" exceptions
 
 it 'the calls and times of folded recursion are all there, however many edges there are'
-cat >tangled.c <<'END'
-#define KEEP __attribute__((noinline, noclone))
-static volatile long sink;
-KEEP int leaf(int n) { for (int i = 0; i < n % 7 * 10; i++) sink += i; return n; }
-KEEP int b(int n);
-KEEP int c(int n);
-KEEP int a(int n) { int r = leaf(n); if (n > 0) r += c(n - 1); sink++; return r; }
-KEEP int b(int n) { int r = leaf(n + 3); if (n > 0) r += c(n - 2); sink++; return r; }
-KEEP int c(int n)
-{
-	int r = 0;
-
-	if (n > 0) r += a(n - 1);
-	if (n > 0 && n % 3 == 0) r += b(n - 2);
-	sink++;
-	return r;
-}
-int main(void)
-{
-	for (int i = 0; i < 50; i++) { a(30 + i % 5); b(28); }
-	return 0;
-}
-END
+program tangled.c >tangled.c
 gcc -O1 -fno-optimize-sibling-calls -o tangled tangled.c || abort 'no program'
 for bound in 1 2 16; do
 	for program in "$TARGETS/fib" "$TARGETS/parser" ./tangled; do

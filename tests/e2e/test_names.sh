@@ -9,20 +9,7 @@ export XDG_CACHE_HOME=$TMP/cache
 mkdir "$XDG_CACHE_HOME"
 
 it 'a function has the names of all symbols at its address'
-cat >aliases.c <<'END'
-static volatile long n;
-__attribute__((noinline)) long second_name(long x) { n++; return x * 3; }
-long public_name(long) __attribute__((alias("second_name")));
-static long hidden_name(long) __attribute__((alias("second_name"), used));
-long (*volatile p)(long) = public_name;
-__attribute__((noinline)) long other(long x) { n++; return x * 5; }
-int main(void)
-{
-	for (int i = 0; i < 50; i++)
-		p(other(second_name(i)));
-	return n != 150;
-}
-END
+program aliases.c >aliases.c
 gcc -O1 -fno-ipa-icf -o aliases aliases.c || abort 'no program'
 for symbol in second_name public_name hidden_name; do
 	nm aliases | awk -v name=$symbol '$3 == name { print $1 }'
@@ -179,37 +166,7 @@ hide_each() { # PROGRAM
 }
 
 it 'C++'
-cat >cxx.cc <<'END'
-#define KEEP __attribute__((noinline, noclone))
-static volatile int sum;
-namespace { struct inner { KEEP void work() { sum = sum + 1; } }; }
-namespace shop {
-	KEEP void over(int) { sum = sum + 1; }
-	KEEP void over(long) { sum = sum + 2; }
-	template <typename T> struct box {
-		KEEP box() { sum = sum + 1; }
-		KEEP ~box() { sum = sum + 2; }
-		KEEP T operator()(T x) { sum = sum + 3; return x; }
-		KEEP operator int() { sum = sum + 4; return 1; }
-		template <int n> KEEP void add() { sum = sum + n; }
-	};
-}
-KEEP void each(void (*f)(int)) { f(3); }
-int main()
-{
-	inner().work();
-	shop::over(1);
-	shop::over(2L);
-	shop::box<int> a;
-	shop::box<char *> b;
-	a(1);
-	b(0);
-	a.add<5>();
-	a.add<-7>();
-	each([](int n) { sum = sum + n; });
-	return (int)a - 1;
-}
-END
+program cxx.cc >cxx.cc
 g++ -O1 -o cxx cxx.cc || abort 'no program'
 hide_each cxx 14
 for name in 'shop::box<int>::add<5>' 'shop::over(int)' 'shop::over(long)'; do
@@ -308,32 +265,7 @@ assert_matches names '^sub_'
 
 # Nothing but symbols tells which compiler made a function.
 it 'D, gfortran and gnat, by their symbols'
-cat >mangled.c <<'END'
-#define FUNCTION(name, symbol) \
-	__attribute__((noinline)) void name(void) __asm__(symbol); \
-	void name(void) { sum++; }
-static volatile int sum;
-FUNCTION(d_plain, "_D6shapes5round5plainFiZi")
-FUNCTION(d_int, "_D6shapes5round4overFiZi")
-FUNCTION(d_long, "_D6shapes5round4overFlZi")
-FUNCTION(d_template, "_D6shapes5round__T5twiceTiZQjFNaNbNiNfiZi")
-FUNCTION(f_module, "__geometry_MOD_area")
-FUNCTION(f_external, "dgemm_")
-FUNCTION(a_area, "shapes__area")
-FUNCTION(a_over, "shapes__over")
-FUNCTION(a_over_2, "shapes__over__2")
-FUNCTION(a_plus, "shapes__Oadd")
-#ifdef LANGUAGES
-FUNCTION(fortran, "_gfortran_set_args")
-FUNCTION(ada, "__gnat_initialize")
-#endif
-int main(void)
-{
-	d_plain(); d_int(); d_long(); d_template(); f_module(); f_external();
-	a_area(); a_over(); a_over_2(); a_plus();
-	return sum != 10;
-}
-END
+program mangled.c >mangled.c
 gcc -O1 -fno-ipa-icf -DLANGUAGES -o mangled mangled.c || abort 'no program'
 hide_each mangled 11
 sort >expected <<'END'
@@ -374,28 +306,7 @@ capture "$RUN" -o profile -H dgemm -H shapes.area ./plain
 assert_eq 2 "$(grep -c 'matches no function' err)" 'messages'
 
 it 'what gfortran makes'
-cat >geometry.f90 <<'END'
-module geometry
-contains
-  subroutine area(x)
-    integer, intent(inout) :: x
-    x = mod(x * 3, 1000)
-  end subroutine
-end module
-subroutine outside(x)
-  integer, intent(inout) :: x
-  x = x + 1
-end subroutine
-program main
-  use geometry
-  integer :: a = 1, i
-  do i = 1, 10
-    call area(a)
-    call outside(a)
-  end do
-  if (a < 0) print *, a
-end program
-END
+program geometry.f90 >geometry.f90
 gfortran -O1 -fno-inline -o fortran geometry.f90 || abort 'no program'
 "$RUN" -o profile ./fortran
 assert_calls profile geometry::area 10 outside 10
@@ -408,31 +319,7 @@ for name in 'geometry::*' outside outside_ __geometry_MOD_area; do
 done
 
 it 'overloads have the same names in every format and part'
-cat >overloads.cc <<'END'
-#include <pthread.h>
-namespace {
-volatile long n;
-struct Sum {
-	void add(int x);
-	void add(long x);
-	void add(double x);
-};
-}
-__attribute__((noinline)) void Sum::add(int x) { n += x; }
-__attribute__((noinline)) void Sum::add(long x) { n += x * 3; }
-__attribute__((noinline)) void Sum::add(double x) { n += (long)x; }
-static void *run(void *sum) { static_cast<Sum *>(sum)->add(1.0); return nullptr; }
-int main()
-{
-	Sum sum;
-	pthread_t thread;
-
-	sum.add(1);
-	sum.add(2L);
-	pthread_create(&thread, nullptr, run, &sum);
-	return pthread_join(thread, nullptr);
-}
-END
+program overloads.cc >overloads.cc
 g++ -O1 -pthread -o overloads overloads.cc || abort 'no program'
 "$RUN" -o profile ./overloads
 overloads() { grep -aoE 'Sum::add(\([a-z]*\))?' "$@" | sort -u; }

@@ -386,27 +386,7 @@ finish
 # Nix, Bazel, conda and AppImage start programs so.
 it 'the dynamic linker is executed, with the program as its argument'
 linker=/lib64/ld-linux-x86-64.so.2
-cat >led.c <<'END'
-#include <stdio.h>
-#include <unistd.h>
-__attribute__((noinline)) int step(int x)
-{
-	__asm__ volatile("");
-	return x + 1;
-}
-int main(int argc, char **argv)
-{
-	int x = 0;
-	do {
-		for (int i = 0; i < 1000; i++)
-			x = step(x) % 1000;
-		if (argc > 1)
-			fclose(fopen(argv[1], "w"));
-	} while (argc > 1 && access("stop", F_OK) != 0);
-	printf("%s %d\n", argv[0], x);
-	return 3;
-}
-END
+program led.c >led.c
 gcc -O1 -o led led.c || abort 'cannot compile'
 $linker ./led >native 2>&1
 if [ $? -ne 3 ]; then

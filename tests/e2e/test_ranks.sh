@@ -5,42 +5,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 need_built "$RUN" "$DUMP"
 need python3
-cat >check.py <<'END'
-# CSV-BY-RANK CSV-BY-FUNCTION,RANK JSON: the figures are those of the cells.
-import csv, json, sys
-spread = list(csv.DictReader(open(sys.argv[1])))
-cells = list(csv.DictReader(open(sys.argv[2])))
-table = json.load(open(sys.argv[3]))
-ranks = [key for key in cells[0] if key.startswith('rank ')]
-assert ranks == ['rank %d' % i for i in range(4)], ranks
-assert len(spread) == len(cells) == len(table['rows']) > 5
-assert [c['rank'] for c in table['columns']] == [0, 1, 2, 3]
-for row, cell, as_json in zip(spread, cells, table['rows']):
-    times = [int(cell[rank]) for rank in ranks]
-    assert row['function'] == cell['function'] == as_json['function']
-    assert times == as_json['cells_ns']
-    mean = sum(times) / 4
-    expected = [sum(times), min(times), int(mean), max(times),
-                times.index(max(times))]
-    got = [int(row['self_' + k]) for k in (
-        'ns', 'min_ns', 'mean_ns', 'max_ns', 'max_rank')]
-    assert got == expected, (row, times)
-    if mean:
-        assert abs(float(row['self_imbalance_percent']) -
-                   100 * (max(times) / mean - 1)) < 0.06, row
-    for what in ('self', 'incl'):
-        for k in ('ns', 'min_ns', 'mean_ns', 'max_ns', 'max_rank',
-                  'imbalance_percent'):
-            k = '%s_%s' % (what, k)
-            assert float(row[k]) == as_json[k], (k, row, as_json)
-        assert int(row[what + '_min_ns']) <= int(row[what + '_mean_ns']) <= \
-            int(row[what + '_max_ns'])
-    assert int(row['incl_max_ns']) >= int(row['self_max_ns'])
-    assert int(row['incl_ns']) <= 4 * int(row['incl_max_ns'])
-print(*sorted((r['function'], int(r['calls'])) for r in spread
-              if r['function'] in ('MPI_Allreduce', 'MPI_Sendrecv', 'main',
-                                   'exchange', 'step')))
-END
+program check.py >check.py
 
 look() { # DIRECTORY: what the tables by rank say of four ranks
 	"$DUMP" -q -n 0 -f csv --by rank "$1" >spread.csv
@@ -51,26 +16,7 @@ look() { # DIRECTORY: what the tables by rank say of four ranks
 	assert_empty err
 }
 
-cat >same.py <<'END'
-# FORMAT PROFILES SUM: the same but for how many files and threads there were. (Of
-# functions with the same name the one that was read later has its address behind
-# it, and stands behind the other.)
-import json, re, sys
-a, b = (re.sub('@[0-9a-f]+', '', open(path).read()) for path in sys.argv[2:])
-if sys.argv[1] == 'json':
-    a, b = json.loads(a), json.loads(b)
-    for table in a, b:
-        del table['profiles'], table['threads']
-        table['rows'].sort(key=str)
-    assert a['rows'] and a['columns']
-else:
-    a, b = a.splitlines(), b.splitlines()
-    if sys.argv[1] == 'table':
-        a, b = a[a.index(''):], b[b.index(''):]
-    a.sort(), b.sort()
-    assert len(a) > 1
-assert a == b, [(x, y) for x, y in zip(a, b) if x != y][:5]
-END
+program same.py >same.py
 
 sum_is_same() { # DIRECTORY OPTION...: figures by rank of its sum
 	local from=$1 by format formats
@@ -217,21 +163,7 @@ it 'a sum with ranks: what cannot be is said'
 capture "$DUMP" --by rank -N main sum
 assert_status 1
 assert_contains err 'times of ranks by function alone'
-cat >break.py <<'END'
-# SUM TYPE: its chunks of ranks get another type, or (0) one has a wrong byte.
-import struct, sys
-profile = bytearray(open(sys.argv[1], 'rb').read())
-at = 4096
-while at + 64 <= len(profile):
-    kind, size = struct.unpack_from('<IQ', profile, at + 4)
-    if kind in (14, 15) and int(sys.argv[2]):
-        struct.pack_into('<I', profile, at + 4, int(sys.argv[2]))
-    elif kind == 15:
-        profile[at + 64 + 6] ^= 0xff
-        break
-    at += size
-open(sys.argv[1], 'wb').write(profile)
-END
+program break.py >break.py
 cp sum broken
 python3 break.py broken 0
 capture "$DUMP" --by rank broken

@@ -7,47 +7,9 @@
 need gcc
 unset SWIZZLE_MODE
 
-cat >work.c <<'END'
-__attribute__((noinline)) static long first(long x)
-{
-	for (int i = 0; i < 20000; i++)
-		x = x * 3 + i;
-	return x;
-}
-__attribute__((noinline)) static long second(long x)
-{
-	for (int i = 0; i < 20000; i++)
-		x = x * 5 + i;
-	return x;
-}
-long outer(long x);
-__attribute__((noinline)) long outer(long x)
-{
-	x = first(x);
-	x = second(x);
-	return x + 1;
-}
-END
+program work.c >work.c
 # Works until the file `stop` is there; with LIBRARY in that, which it removes.
-cat >program.c <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
-#include <unistd.h>
-long outer(long x);
-int main(int argc, char **argv)
-{
-	long (*work)(long) = outer, x = 0;
-
-	if (argc > 1) {
-		work = (long (*)(long))dlsym(dlopen(argv[1], RTLD_NOW), "outer");
-		unlink(argv[1]);
-	}
-	fclose(fopen("ready", "w"));
-	while (access("stop", F_OK) != 0)
-		x += work(x);
-	return x == 1 ? 1 : 3;
-}
-END
+program program.c >program.c
 gcc -O1 -o kept program.c work.c || abort 'cannot compile'
 gcc -O1 -shared -fPIC -o kept.so work.c || abort 'cannot compile'
 sed 's/first/other/; s/20000/30000/' work.c >other.c

@@ -32,42 +32,7 @@ assert_calls profile one_above 0 two_above 0 calls_one_above 0 harmless 1
 # GCC pushes the return address once more, where a debugger looks for it.
 it 'a return address is read in a frame that is aligned and grows'
 RUN_OPTIONS=()
-cat >aligned.c <<'END'
-#include <stdio.h>
-int main(void);
-__attribute__((noinline)) void note(const char *what, char *address)
-{
-	printf("%s %td\n", what, address - (char *)main);
-}
-__attribute__((noinline)) long aligned(long n)
-{
-	__attribute__((aligned(64))) volatile char room[64];
-	char *more = __builtin_alloca(n + 5);
-
-	room[n] = 3;
-	__asm__ volatile("" : : "r"(more), "r"(room) : "memory");
-	note("its own", __builtin_return_address(0));
-	return room[n];
-}
-__attribute__((noinline)) long above(long n)
-{
-	__attribute__((aligned(64))) volatile char room[64];
-	char *more = __builtin_alloca(n + 5);
-
-	room[n] = 4;
-	__asm__ volatile("" : : "r"(more), "r"(room) : "memory");
-	note("its caller's", __builtin_return_address(1));
-	return room[n];
-}
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) long calls(long n)
-{
-	return above(n) + 1;
-}
-int main(void)
-{
-	return aligned(3) + calls(5) == 8 ? 0 : 1;
-}
-END
+program aligned.c >aligned.c
 for flags in -O0 -O1 -O2 -Os; do
 	gcc $flags -o aligned aligned.c || abort 'aligned is not built'
 	assert_same_as_native ./aligned
@@ -87,99 +52,8 @@ done
 RUN_OPTIONS=()
 
 it 'a function that jumps to one that jumps to one that reads its return address'
-cat >chain.S <<'END'
-	.section .note.GNU-stack, "", @progbits
-	.macro	FUNC name
-	.balign	16
-	.globl	\name
-	.type	\name, @function
-\name:	.cfi_startproc
-	.endm
-	.macro	ENDS name
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
-
-	.text
-	FUNC	reader
-	pushq	(%rsp)
-	.cfi_adjust_cfa_offset 8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addq	$0, %rdi
-	ret
-	ENDS	reader
-	.macro	JUMPER name, to
-	FUNC	\name
-	incq	%rdi
-	testq	%rdi, %rdi
-	jmp	\to
-	ENDS	\name
-	.endm
-	JUMPER	one, reader
-	JUMPER	two, one
-	JUMPER	three, two
-	JUMPER	two_cold, one		/* a part of `warm' */
-	FUNC	warm
-	incq	%rdi
-	testq	%rdi, %rdi
-	jns	two_cold
-	xorl	%eax, %eax
-	ret
-	ENDS	warm
-	JUMPER	to_warm, warm
-	JUMPER	other, calls_reader
-	FUNC	calls_reader
-	subq	$8, %rsp
-	.cfi_adjust_cfa_offset 8
-	call	two
-	addq	$8, %rsp
-	.cfi_adjust_cfa_offset -8
-	ret
-	ENDS	calls_reader
-END
-cat >chain.c <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-
-char *reader(long), *one(long), *two(long), *three(long), *warm(long),
-	*to_warm(long), *other(long);
-extern char __executable_start, etext;
-static int asked;
-
-__attribute__((noinline)) void *next(const char *name)
-{
-	asked++;
-	return dlsym(RTLD_NEXT, name);
-}
-__attribute__((noinline)) void *next_but_one(const char *name)
-{
-	asked += 2;
-	return next(name);
-}
-static void say(const char *name, const char *from)
-{
-	printf("%s: %s\n", name, from >= &__executable_start && from < &etext
-		? "in the program" : "elsewhere");
-}
-
-int main(void)
-{
-	for (int i = 0; i < 3; i++) {
-		say("reader", reader(i));
-		say("one", one(i));
-		say("two", two(i));
-		say("three", three(i));
-		say("warm", warm(i));
-		say("to_warm", to_warm(i));
-		say("other", other(i));
-		printf("next: %d\n", next("puts") != 0);
-		printf("next but one: %d\n", next_but_one("puts") != 0);
-	}
-	return 0;
-}
-END
+program chain.S >chain.S
+program chain.c >chain.c
 gcc -O2 -o chain chain.c chain.S || abort 'chain is not built'
 for stripped in '' yes; do
 	[ -z "$stripped" ] || strip chain

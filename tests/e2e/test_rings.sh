@@ -13,89 +13,7 @@ read_rings() { # what, files
 
 # It counts its calls, and says of each: function, the counts at its begin and
 # end, the levels of calls inside, the functions that it has called.
-cat >order.c <<'END'
-#include <stdio.h>
-#include <string.h>
-
-#define PLAIN __attribute__((noinline, noclone))
-#define CALLS 100
-
-static struct call {
-	const char *name;
-	int from, to, levels, left, right, deep, number;
-} calls[CALLS];
-static int count, stack[CALLS], open;
-static volatile long sink;
-
-/* (no function of its own: it would be a call) */
-#define ENTER(is)                                                              \
-	do {                                                                   \
-		for (int i = 0; i < open; i++)                                 \
-			if (calls[stack[i]].levels < open - i)                 \
-				calls[stack[i]].levels = open - i;             \
-		if (open)                                                      \
-			calls[stack[open - 1]].is++;                           \
-		calls[count].name = #is;                                       \
-		calls[count].from = count;                                     \
-		stack[open++] = count++;                                       \
-		for (long n = 0; n < 20000; n++)                               \
-			sink += n;                                             \
-	} while (0)
-#define LEAVE() (calls[stack[--open]].to = count)
-
-PLAIN void left(void)
-{
-	ENTER(left);
-	LEAVE();
-}
-
-PLAIN void right(void)
-{
-	ENTER(right);
-	LEAVE();
-}
-
-PLAIN void deep(int n)
-{
-	ENTER(deep);
-	if (n)
-		deep(n - 1);
-	LEAVE();
-}
-
-#define work number /* the member counts what is called `work` */
-PLAIN void call_work(int n) __asm__("work");
-PLAIN void call_work(int n)
-{
-	ENTER(work);
-	calls[stack[open - 1]].name = "work";
-	if (n % 2)
-		left();
-	if (n % 3 == 0) {
-		right();
-		left();
-	}
-	if (n < 0)
-		deep(-n);
-	LEAVE();
-}
-
-int main(void)
-{
-	static const int numbers[] = {1, 2, 3, 6, -2, 0, 1, -4, 9, 4};
-
-	count = 1;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		call_work(numbers[i]);
-	for (int i = 1; i < count; i++)
-		printf("%s %d %d %d %s%s%s.\n", calls[i].name, calls[i].from,
-		       calls[i].to, calls[i].levels,
-		       calls[i].left ? "left " : "",
-		       calls[i].right ? "right " : "",
-		       calls[i].deep ? "deep " : "");
-	return 0;
-}
-END
+program order.c >order.c
 gcc -O1 -g -o order order.c || abort 'no program'
 "$RUN" -q -A 'work@arg1/i32' -o order.trace ./order >truth || abort 'no trace'
 assert_ge "$(grep -c . truth)" 25 'calls'
@@ -114,20 +32,7 @@ read_rings colours calls.svg truth >got 2>&1 || fail "$(tail -n 1 got)"
 assert_ge "$(cat got)" 4 'paths of work'
 
 it 'of calls that call nothing the colour is what they return, or their arguments'
-cat >leaves.c <<'END'
-__attribute__((noipa)) int even(int n) { return n % 2 ? -1 : n; }
-__attribute__((noipa)) void none(int n) { static volatile int sink; sink = n; sink++; }
-int main(void)
-{
-	int sum = 0;
-
-	for (int n = 0; n < 6; n++) {
-		sum += even(n);
-		none(n - 1);
-	}
-	return sum == 0;
-}
-END
+program leaves.c >leaves.c
 gcc -O1 -g -o leaves leaves.c || abort 'no program'
 "$RUN" -q --args='[en]*' -o leaves.trace ./leaves || fail "status $?"
 "$DUMP" -q -f rings -F main --ring-clock calls -o leaves.svg leaves.trace || fail "status $?"

@@ -10,75 +10,12 @@ unset SWIZZLE_MODE
 "$RUN" -q -m sample --engine perf -o try true 2>/dev/null ||
 	skip 'perf_event_open is not permitted here'
 
-cat >works.h <<'END'
-#include <time.h>
-static volatile unsigned long sink;
-static double used(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-#define WORK(name) \
-	__attribute__((noipa)) void name(double seconds) \
-	{ \
-		double end = used() + seconds; \
-		while (used() < end) \
-			for (int i = 0; i < 10000; i++) \
-				sink += i; \
-		sink++; \
-	}
-END
+program works.h >works.h
 cat >later.c <<'END'
 #include "works.h"
 WORK(in_library)
 END
-cat >program.c <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#include "works.h"
-WORK(before)
-WORK(after)
-/* Each is told of, until there is no room for another one. */
-static void map_code(void)
-{
-	for (int i = 0; i < 4000; i++)
-		munmap(mmap(NULL, 4096, PROT_READ | PROT_EXEC,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
-}
-int main(int argc, char **argv)
-{
-	char *again[] = {argv[0], "again", NULL};
-	void (*work)(double);
-	if (argc > 1 && !strcmp(argv[1], "again")) {
-		before(0.3);
-		puts("continue");
-		fflush(stdout);
-		after(1);
-		return 0;
-	}
-	before(0.2);
-	puts("stop");
-	fflush(stdout);
-	getchar();
-	before(0.4); /* until there is no room for another sample */
-	map_code();
-	if (argc > 1) {
-		execv(argv[1], again);
-		return 1;
-	}
-	*(void **)&work = dlsym(dlopen("./liblater.so", RTLD_NOW), "in_library");
-	work(0.3);
-	puts("continue");
-	fflush(stdout);
-	work(1);
-	return 0;
-}
-END
+program program.c >program.c
 gcc -O1 -fPIC -shared -o liblater.so later.c || abort 'not built'
 gcc -O1 -o program program.c -ldl || abort 'not built'
 cp program other

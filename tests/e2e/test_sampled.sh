@@ -113,22 +113,7 @@ assert_same_as_native "$TARGETS/contexts"
 assert_complete profile
 assert_calls profile level_0 1 level_16 0
 
-cat >hot.c <<'END'
-__attribute__((noipa)) int leaf(int x)
-{
-	return x * 3 + 1;
-}
-__attribute__((noipa)) void once(void)
-{
-	for (int i = 0; i < 1000000; i++)
-		leaf(i);
-}
-int main(void)
-{
-	once();
-	return 0;
-}
-END
+program hot.c >hot.c
 if have 'only some calls of a hot function are timed, all of the others' gcc; then
 	gcc -O1 -o hot hot.c
 	RUN_OPTIONS=(--timing sampled)
@@ -144,28 +129,7 @@ fi
 # One call in 2,000 of each of 512 functions takes 400 us, so some eight of these are
 # timed, and would count 64 times each: 25 ms. (Where others use the machine, a second
 # one may come by chance.)
-cat >strays.c <<'EOF'
-#include <x86intrin.h>
-#define SPIN(n) __attribute__((noipa)) void f##n(unsigned long long until) { while (__rdtsc() < until) ; }
-static inline unsigned long long until(int i, int when)
-{
-	unsigned long long end = i == when ? __rdtsc() + 800000 : 0;
-
-	__asm__ volatile("" : "+r"(end)); /* one call site */
-	return end;
-}
-#define CALL(n) for (int i = 0; i < 2000; i++) f##n(until(i, 1000 + n));
-#define EIGHT(do, n) do(n##0) do(n##1) do(n##2) do(n##3) do(n##4) do(n##5) do(n##6) do(n##7)
-#define ALL(do, n) EIGHT(do, n##0) EIGHT(do, n##1) EIGHT(do, n##2) EIGHT(do, n##3) \
-	EIGHT(do, n##4) EIGHT(do, n##5) EIGHT(do, n##6) EIGHT(do, n##7)
-#define EACH(do) ALL(do, 1) ALL(do, 2) ALL(do, 3) ALL(do, 4) ALL(do, 5) ALL(do, 6) ALL(do, 7) ALL(do, 8)
-EACH(SPIN)
-int main(void)
-{
-	EACH(CALL)
-	return 0;
-}
-EOF
+program strays.c >strays.c
 if have 'a long call by chance counts for itself' gcc; then
 	gcc -O1 -o strays strays.c || abort 'no program'
 	RUN_OPTIONS=(--timing sampled)
@@ -199,24 +163,7 @@ for _ in {1..25}; do
 	[ "$failures" -eq 0 ] || break
 done
 it 'times of an outermost function that ends in a jump are its own'
-cat >outermost.c <<'EOF'
-#define KEEP __attribute__((noinline, noclone, noipa))
-static volatile long sink;
-KEEP void target(void) { sink = sink + 1; }
-__attribute__((optimize("optimize-sibling-calls"))) KEEP void outermost(void)
-{
-	sink = sink + 1;
-	target();
-}
-int main(void)
-{
-	for (int i = 0; i < 20000; i++) {
-		outermost();
-		for (int j = 0; j < 5000; j++)
-			__asm__ volatile("");
-	}
-}
-EOF
+program outermost.c >outermost.c
 gcc -O2 -o outermost outermost.c || abort 'no program'
 "$RUN" -q --timing sampled -F outermost -o profile ./outermost
 assert_calls profile main 0 outermost 20000 target 20000
@@ -248,50 +195,7 @@ for work in calls jumps; do
 done
 
 it 'frames that are open at a fork, several of a function'
-cat >forked.c <<'END'
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-static int lasts;
-
-__attribute__((noinline)) void work(void)
-{
-	struct timespec t = {0, 1000000};
-
-	nanosleep(&t, 0);
-}
-
-__attribute__((noinline)) pid_t back(int n);
-
-__attribute__((noinline)) pid_t forth(int n)
-{
-	pid_t child = n ? back(n - 1) : fork();
-
-	if (!n && lasts)
-		work();
-	__asm__ volatile("" ::: "memory");
-	return child;
-}
-
-__attribute__((noinline)) pid_t back(int n)
-{
-	pid_t child = forth(n);
-
-	for (volatile int i = 0; i < 1000; i++)
-		;
-	return child;
-}
-
-int main(int argc, char **argv)
-{
-	(void)argv;
-	lasts = argc > 1;
-	if (forth(60))
-		wait(0);
-	return 0;
-}
-END
+program forked.c >forked.c
 gcc -O1 -o forked forked.c || abort 'forked is not built'
 for lasting in '' lasting; do
 	for timing in exact sampled; do

@@ -7,28 +7,7 @@ unset SWIZZLE_MODE
 
 # Its own processes, the one between the program and the sampler, which is a child
 # of the program's while it lives, are slow to end.
-cat >slow.c <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
-pid_t fork(void)
-{
-	static int forked;
-	pid_t (*next)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
-	pid_t child = next();
-
-	if (strcmp(program_invocation_short_name, "swizzle-run") != 0)
-		return child;
-	if (child == 0)
-		forked++;
-	else if (forked)
-		usleep(700000);
-	return child;
-}
-END
+program slow.c >slow.c
 cc -shared -fPIC -o slow.so slow.c -ldl || abort 'cannot compile'
 
 it 'the process between the two is slow to end'

@@ -10,47 +10,7 @@ if too_random_for_sanitizers && [ -z "${NOT_RANDOM:-}" ]; then
 	exit
 fi
 
-cat >faulty.c <<'END'
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-__attribute__((noinline)) int leaf(char *p, long i) { return p[i]; }
-__attribute__((noinline)) int middle(char *p, long i) { return leaf(p, i) + 1; }
-__attribute__((noinline)) int shift(int n) { return 1 << n; }
-static long shared;
-static void *run(void *p)
-{
-	int n = middle(p, 3);
-	shared++;
-	return (void *)(long)n;
-}
-__attribute__((noinline)) void *forget(int n)
-{
-	char *p = malloc(n);
-	memset(p, 0, n);
-	return p;
-}
-int main(int argc, char **argv)
-{
-	const char *mode = argc > 1 ? argv[1] : "good";
-	char *p = malloc(16);
-	pthread_t thread;
-
-	memset(p, 1, 16);
-	pthread_create(&thread, NULL, run, p);
-	if (!strcmp(mode, "race"))
-		shared++;
-	pthread_join(thread, NULL);
-	if (!strcmp(mode, "leak"))
-		printf("%d\n", forget(33) != NULL);
-	printf("%d %d\n", middle(p, strcmp(mode, "overrun") ? 2 : 16),
-	       shift(strcmp(mode, "undefined") ? 3 : 40));
-	free(p);
-	return 7;
-}
-END
+program faulty.c >faulty.c
 
 # What a report says, without addresses, ids and frames of ours.
 report_of() { # FILE
@@ -110,32 +70,7 @@ for variant in 'gcc gcc' 'clang clang-14' \
 	fi
 done
 
-cat >throwing.cc <<'END'
-#include <cstdio>
-__attribute__((noinline)) int throws(int n)
-{
-	if (n % 7 == 0)
-		throw n;
-	return n;
-}
-__attribute__((noinline)) int catches(int n)
-{
-	try {
-		return throws(n);
-	} catch (int thrown) {
-		return -thrown;
-	}
-}
-int main()
-{
-	long sum = 0;
-
-	for (int n = 0; n < 100; n++)
-		sum += catches(n);
-	printf("%ld\n", sum);
-	return 0;
-}
-END
+program throwing.cc >throwing.cc
 
 # Its runtime stands before the unwinder's functions.
 it 'exceptions under AddressSanitizer'
@@ -186,44 +121,7 @@ if build msan clang-14 -fsanitize=memory; then
 fi
 
 # A stack is recorded with each allocation, by frame pointers.
-cat >stacks.c <<'END'
-#include <stdlib.h>
-
-__attribute__((noinline)) char *get(int n)
-{
-	char *p = n ? get(n - 1) : malloc(33);
-
-	__asm__ volatile("");
-	return p;
-}
-__attribute__((noinline)) void put(char *p, int n)
-{
-	if (n)
-		put(p, n - 1);
-	else
-		free(p);
-	__asm__ volatile("");
-}
-static int compare(const void *a, const void *b)
-{
-	char *p = malloc(5);
-
-	__asm__ volatile("" : "+r"(p));
-	if (*(const int *)a == 3)
-		free(p);
-	return *(const int *)a - *(const int *)b;
-}
-int main(int argc, char **argv)
-{
-	int numbers[] = {5, 3, 1, 4};
-	char *p;
-
-	qsort(numbers, 4, sizeof(*numbers), compare);
-	p = get(4);
-	put(p, 3);
-	return argc > 1 ? p[3] : 0;
-}
-END
+program stacks.c >stacks.c
 
 all_of() { # FILE: a report but for what differs from run to run
 	sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/[0-9]+==/==/' -e 's/T[0-9]+//g' \

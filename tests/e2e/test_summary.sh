@@ -210,24 +210,7 @@ assert_missing_said limited 'lost calls' 'calls lost (ulimit -f)'
 
 # The file's header is what the line is made of: each reason, and one call.
 it 'each reason, one call'
-cat >lose.c <<'END'
-#include <stddef.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-#include "swizzle/format.h"
-int main(int argc, char **argv)
-{
-	uint64_t lost = strtoull(argv[2], NULL, 10);
-	uint32_t full = (uint32_t)strtoul(argv[3], NULL, 10);
-	int fd = argc == 4 ? open(argv[1], O_WRONLY) : -1;
-
-	return pwrite(fd, &lost, sizeof(lost), offsetof(struct swz_file_header,
-			      lost_calls)) != sizeof(lost) ||
-	       pwrite(fd, &full, sizeof(full), offsetof(struct swz_file_header,
-			      full)) != sizeof(full);
-}
-END
+program lose.c >lose.c
 cc -I "$TOP/include" -o lose lose.c || abort 'not built'
 while read -r lost full words; do
 	capture "$RUN" --no-follow -o forged sh -c "./lose forged $lost $full"
@@ -325,20 +308,7 @@ assert_one_line "$TMP/err"
 assert_empty log
 
 it 'a program that has standard error closed, and gets its number for a file'
-cat >reuse.c <<'END'
-#include <fcntl.h>
-#include <unistd.h>
-
-int main(int argc, char **argv)
-{
-	if (argc > 1)
-		return write(2, "precious\n", 9) != 9;
-	if (open("data", O_WRONLY | O_CREAT | O_TRUNC, 0600) != 2)
-		return 2;
-	execl(argv[0], argv[0], "x", (char *)0);
-	return 3;
-}
-END
+program reuse.c >reuse.c
 gcc -O1 -o reuse reuse.c || abort 'not built'
 for how in -q -v --summary; do
 	"$RUN" $how -o reused/ ./reuse 2>&-

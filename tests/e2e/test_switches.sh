@@ -124,37 +124,7 @@ sort off | join - slices | awk '{ d = $2 - $3; if (d < 0) d = -d }
 assert_empty wrong
 
 it 'the program does not see it: descriptors, threads, children'
-cat >looks.py <<'END'
-import os, threading, time
-def fds():
-    return sorted(int(f) for f in os.listdir("/proc/self/fd"))
-def look(out):
-    fd = os.open("/dev/null", os.O_RDONLY)
-    out.append(fd)
-    os.close(fd)
-def alone():  # a thread that was joined may not be gone yet
-    for i in range(1000):
-        if len(os.listdir("/proc/self/task")) == 1:
-            return True
-        time.sleep(0.01)
-print(fds(), len(os.listdir("/proc/self/task")))
-for i in range(20):
-    out = []
-    t = threading.Thread(target=look, args=(out,))
-    t.start()
-    t.join()
-    print(out[0], fds(), alone())
-pid = os.fork()
-if pid == 0:
-    look(out)
-    print(out, fds(), flush=True)
-    os._exit(0)
-print(os.waitpid(-1, 0)[1])
-try:
-    os.waitpid(-1, 0x40000000)  # __WALL
-except ChildProcessError as e:
-    print(e)
-END
+program looks.py >looks.py
 RUN_OPTIONS=(-m trace --switches)
 assert_same_as_native /usr/bin/python3 looks.py
 assert_same_as_native "$TARGETS/threads" short 200
@@ -193,20 +163,7 @@ lost=$("$DUMP" -f info naps.profile | awk '/^context switches/ { on = 1 }
 set -- $lost
 assert_ge "$1" 400 'switches that there was room for'
 assert_ge "$2" 1 'missing ones'
-cat >input.c <<'END'
-#include <time.h>
-__attribute__((noinline)) int step(int n) { __asm__ volatile(""); return n + 1; }
-int main(void)
-{
-	int n = 0;
-	for (int i = 0; i < 3000; i++) {
-		nanosleep(&(struct timespec){0, 1000}, 0);
-		for (int j = 0; j < 500; j++)
-			n = step(n);
-	}
-	return n != 1500000;
-}
-END
+program input.c >input.c
 gcc -O1 -o pairs input.c || abort 'no program'
 "$RUN" -q -m trace --switches -o whole.profile ./pairs
 "$RUN" -q -m trace --switches --ring --max-size 1M -o part.profile ./pairs
@@ -224,44 +181,7 @@ missing=$("$DUMP" -f info part.profile | awk '/^context switches/ { on = 1 }
 assert_ge "$missing" 100 'overwritten'
 assert_eq "$missing $missing $missing $missing" "$(said part.profile | xargs)" 'formats'
 
-cat >ends.c <<'END'
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-__attribute__((noinline)) void nap(void)
-{
-	nanosleep(&(struct timespec){0, 50000000}, 0);
-}
-int main(int argc, char **argv)
-{
-	const char *way = argv[argc - 1];
-
-	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-	for (int i = 0; i < 2; i++)
-		nap();
-	if (!strcmp(way, "_exit"))
-		_exit(0);
-	if (!strcmp(way, "quick_exit"))
-		quick_exit(0);
-	if (!strcmp(way, "system-call"))
-		syscall(SYS_exit_group, 0);
-	if (!strcmp(way, "abort"))
-		abort();
-	if (!strcmp(way, "exec"))
-		execl("/bin/true", "true", (char *)0);
-	if (!strcmp(way, "no-exec")) {
-		execl("/nowhere", "nowhere", (char *)0);
-		nap();
-	}
-	if (atoi(way))
-		kill(getpid(), atoi(way));
-	return 0;
-}
-END
+program ends.c >ends.c
 gcc -O1 -o ends ends.c || abort 'no program'
 waited() { # PROFILE: ns in nap(), by csv
 	"$DUMP" -f csv "$1" | columns /dev/stdin function self_waiting_ns |

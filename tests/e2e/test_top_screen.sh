@@ -257,26 +257,7 @@ start 100 24 "$SWTOP --rounds 1 -d 0.2"
 leaves 0
 
 it 'functions of one thread'
-cat >threads.c <<'END'
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <unistd.h>
-static volatile unsigned long sink;
-__attribute__((noinline)) void in_one(void) { for (int i = 0; i < 1000000; i++) sink += i; }
-__attribute__((noinline)) void in_two(void) { for (int i = 0; i < 1000000; i++) sink += i; }
-static void *one(void *a) { for (;;) in_one(); return a; }
-/* (named after its first call: of which the profile is told no more) */
-static void *two(void *a) { in_two(); pthread_setname_np(pthread_self(), "second"); for (;;) in_two(); return a; }
-int main(void)
-{
-	pthread_t a, b;
-	pthread_create(&a, NULL, one, NULL);
-	pthread_setname_np(a, "first");
-	pthread_create(&b, NULL, two, NULL);
-	sleep(600);
-	return 0;
-}
-END
+program threads.c >threads.c
 gcc -O1 -pthread -o threads threads.c
 for command in "./threads" "'$RUN' -q -m profile -o threads.profile ./threads"; do
 	start 100 24 "$SWTOP $command"

@@ -177,26 +177,7 @@ for program in libgcc libgcc-all-static.stripped; do
 done
 
 it 'an unwinder that is jumped to through a pointer'
-cat >before.cc <<'END'
-struct _Unwind_Exception;
-extern "C" {
-int __real__Unwind_RaiseException(_Unwind_Exception *);
-int __real__Unwind_Resume_or_Rethrow(_Unwind_Exception *);
-static int (*volatile raise)(_Unwind_Exception *) =
-	__real__Unwind_RaiseException;
-static int (*volatile rethrow)(_Unwind_Exception *) =
-	__real__Unwind_Resume_or_Rethrow;
-__attribute__((noipa)) int __wrap__Unwind_RaiseException(_Unwind_Exception *e)
-{
-	return raise(e);
-}
-__attribute__((noipa)) int __wrap__Unwind_Resume_or_Rethrow(
-	_Unwind_Exception *e)
-{
-	return rethrow(e);
-}
-}
-END
+program before.cc >before.cc
 for flags in '' -static-libgcc '-static-libgcc -s' "$LLVM/lib/libunwind.a"; do
 	# shellcheck disable=SC2086
 	$GXX -o unwinders.before unwinders.o before.cc -static-libstdc++ \
@@ -213,23 +194,7 @@ done
 
 # Each throws to the very next frame, by its own unwinder.
 it 'eight libraries with unwinders of their own, and the program'
-cat >own.cc <<'END'
-__attribute__((noipa)) static void raise_it(int n)
-{
-	if (n >= 0)
-		throw n;
-}
-
-extern "C" __attribute__((noipa)) int NAME(int n)
-{
-	try {
-		raise_it(n);
-	} catch (int caught) {
-		return caught + 1;
-	}
-	return -1;
-}
-END
+program own.cc >own.cc
 {
 	echo '#include <cstdio>'
 	printf 'extern "C" int own_%s(int);\n' {0..8}
@@ -251,24 +216,7 @@ assert_complete profile
 assert_calls profile main 1 raise_it 9 own_0 1 own_8 1
 
 it 'one of them comes, goes and comes again, to the same place'
-cat >again.cc <<'END'
-#include <cstdio>
-#include <dlfcn.h>
-
-int main()
-{
-	for (int i = 0; i < 3; i++) {
-		void *library = dlopen("./libown_1.so", RTLD_NOW);
-		int (*own)(int);
-
-		if (!library)
-			return 1;
-		*(void **)&own = dlsym(library, "own_1");
-		printf("%d\n", own(i));
-		dlclose(library);
-	}
-}
-END
+program again.cc >again.cc
 g++ -O2 -o again again.cc -ldl || abort 'no program'
 assert_same_as_native ./again
 assert_complete profile

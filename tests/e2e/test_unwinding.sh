@@ -41,48 +41,7 @@ fi
 
 it 'trampolines are shown to unwinders alone, as long as these ask for more'
 need gcc
-cat >modules.c <<'END'
-#define _GNU_SOURCE
-#include <link.h>
-#include <stdio.h>
-#include <string.h>
-struct seen {
-	int ours, after_end, limit;
-};
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct seen *seen = data;
-
-	if (strcmp(info->dlpi_name, "[swizzle]") == 0)
-		seen->ours++;
-	if (seen->limit == 0)
-		seen->after_end++;
-	else
-		seen->limit--;
-	return seen->limit == 0 ? (int)size : 0;
-}
-void NAME(const char *who)
-{
-	struct seen all = {.limit = 1000}, first = {.limit = 1};
-	int one = dl_iterate_phdr(visit, &all);
-	int other = dl_iterate_phdr(visit, &first);
-
-	printf("%s: %s, %d, %d, %d\n", who,
-	       all.ours ? "ours" : "none of ours", one,
-	       other == sizeof(struct dl_phdr_info), first.after_end);
-}
-#ifdef MAIN
-void of_library(const char *who);
-int main(void)
-{
-	of_program("program");
-	of_library("library");
-	return 0;
-}
-#else
-int EXPORTED;
-#endif
-END
+program modules.c >modules.c
 for name in unw_step _ULx86_64_step _Unwind_Backtrace _Unwind_RaiseException \
 	nothing; do
 	gcc -O1 -shared -fPIC -DNAME=of_library -DEXPORTED=$name \
@@ -100,43 +59,7 @@ for name in unw_step _ULx86_64_step _Unwind_Backtrace _Unwind_RaiseException \
 done
 
 it 'what lists the callers needs no more of a small stack than the list does'
-cat >list.c <<'END'
-#ifdef MAIN
-#include <limits.h>
-#include <pthread.h>
-#include <stdio.h>
-int unw_backtrace(void **addresses, int room);
-static void *run(void *unused)
-{
-	void *list[20];
-
-	printf("%d\n", unw_backtrace(list, 20));
-	return unused;
-}
-int main(void)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
-	pthread_attr_setguardsize(&attributes, 1 << 16);
-	return pthread_create(&thread, &attributes, run, 0) ||
-	       pthread_join(thread, 0);
-}
-#else
-int unw_backtrace(void **addresses, int room)
-{
-	for (int i = 0; i < room; i++)
-		addresses[i] = (void *)unw_backtrace;
-	return room;
-}
-int _ULx86_64_get_reg(void *cursor, int number, unsigned long *value)
-{
-	return !cursor || number || !value;
-}
-#endif
-END
+program list.c >list.c
 gcc -O1 -shared -fPIC -o liblist.so list.c
 gcc -O1 -DMAIN -pthread -o list list.c -L. -llist -Wl,-rpath,"$TMP"
 assert_same_as_native ./list

@@ -120,23 +120,7 @@ assert len(rows) == 80, len(rows)
 assert sum(int(r["self_waiting_ns"]) > 0 for r in rows) > 60, rows' || fail 'they do not wait'
 
 it 'what was seen of a parent is not in the profile of its child'
-cat >parent.c <<'END'
-#include <sys/wait.h>
-#include <unistd.h>
-__attribute__((noipa)) int leaf(int n) { return n * 3 + 1; }
-int main(int argc, char **argv)
-{
-	leaf(argc);
-	while (access(argv[1], F_OK))
-		usleep(1000);
-	pid_t child = fork();
-	if (!child) {
-		leaf(argc);
-		_exit(5);
-	}
-	return waitpid(child, NULL, 0) != child;
-}
-END
+program parent.c >parent.c
 gcc -O1 -o parent parent.c || abort 'no program'
 seen() {
 	"$DUMP" -q -f raw family/* 2>/dev/null | grep -q '^chunk .*: LOOKS '
@@ -185,36 +169,7 @@ awk '$NF == "short" && /none/ && /(~|≈|<)/ { found = 1 } END { exit !found }' 
 assert_contains text '# hooks took more time than the program'
 
 it 'what waits below folded recursion does not run in the function above it'
-cat >folded.c <<'END'
-#include <unistd.h>
-static volatile long sink;
-__attribute__((noipa)) void half_way(int n);
-__attribute__((noipa)) void down(int n)
-{
-	for (int i = 0; i < 2000; i++)
-		sink = i;
-	if (n == 20)
-		half_way(n);
-	else if (n)
-		down(n - 1);
-	else
-		usleep(3000);
-	sink = n;
-}
-__attribute__((noipa)) void half_way(int n)
-{
-	for (int i = 0; i < 300000; i++)
-		sink = i;
-	down(n - 1);
-	sink = n;
-}
-int main(void)
-{
-	for (int i = 0; i < 100; i++)
-		down(40);
-	return 0;
-}
-END
+program folded.c >folded.c
 gcc -O1 -o folded folded.c || abort 'cannot compile'
 "$RUN" -q -o below ./folded
 assert_rows_are_sane below
