@@ -120,6 +120,7 @@ fi
 it 'a process that runs already'
 "$TARGETS/steady" round &
 steady=$!
+wait_until grep -q -x steady /proc/$steady/comm
 capture "$RUN" -q -p $steady --for 200ms --report -o attached
 if [ $status -ne 126 ]; then
 	assert_status 0
@@ -133,6 +134,7 @@ wait $steady 2>/dev/null
 it 'a process that is killed meanwhile: its time lasts until then'
 sleep 100 &
 sleeping=$!
+wait_until grep -q -x sleep /proc/$sleeping/comm
 "$RUN" -p $sleeping -o slept 2>err &
 run=$!
 if wait_until sh -c "test -e slept || ! kill -0 $run 2>/dev/null" && [ -e slept ]; then
