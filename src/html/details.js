@@ -96,7 +96,7 @@ class Details {
 			{key: 'calls', title: model.many, width: countWidth(
 				entries.reduce((most, {calls}) =>
 					Math.max(most, calls), 0), 62),
-				align: 'right'},
+				align: 'right', drop: 2},
 			{key: 'incl', title: 'Inclusive', width: '67px',
 				align: 'right', hint: id === 'callers' ?
 					`Time of ${model.catalog.name[fn]} when ` +
@@ -109,9 +109,11 @@ class Details {
 					model.catalog.name[fn]},
 			{key: 'name', title: plural(entries.length,
 				title.slice(0, -1)).replace(/^0 /, 'No '),
-			width: 'minmax(120px, 1fr)', wants: 172},
+			width: 'minmax(84px, 1fr)', wants: 172},
 		], (entry, cells, element) => {
 			element.dataset.fn = entry.fn;
+			element.title = model.callsText(id === 'callers' ? fn :
+				entry.fn, entry.calls) + ' ' + model.many.toLowerCase();
 			cells[0].textContent = model.callsText(id === 'callers' ?
 				fn : entry.fn, entry.calls);
 			putTime(cells[1], entry.incl);
@@ -133,7 +135,8 @@ class Details {
 				return;
 			// where it has no room it is told on hover
 			place.hidden = !fits;
-			element.title = fits ? '' : place.title;
+			if (!fits)
+				element.title = place.title;
 			cells[3].append(place);
 		}, {click: entry => app.select(entry.fn), label: title});
 

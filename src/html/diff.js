@@ -308,7 +308,8 @@ class Comparison {
 			entries.unshift(
 				[this.shade(colours, 0, largest), 'more self time'],
 				[this.shade(colours, largest, 0), 'less self time']);
-		if (this.noiseKnown)
+		if (this.model.functions.some(fn => this.ofFunction(colours, fn) ===
+			this.otherwise(colours)))
 			entries.push([this.otherwise(colours),
 				'other calls or callees']);
 		$('legend').hidden = colours.mode !== 'change';

@@ -166,6 +166,20 @@ class FunctionTable {
 				element);
 	}
 
+	// The module's function that one looks at first: that with the most self
+	// time, or which has changed most. -1: there is none.
+	get first() {
+		const {catalog, comparison, sums} = this.app.model;
+		const rows = [...this.list.rows];
+
+		if (comparison && !comparison.largest)
+			rows.sort((a, b) => sums.self[b] - sums.self[a]);
+		const found = rows.find(fn => catalog.module[fn] >= 0);
+
+		return found !== undefined ? found :
+			rows.find(fn => !isNoCall(fn)) ?? -1;
+	}
+
 	select() {
 		this.list.refresh();
 	}

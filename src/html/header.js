@@ -59,6 +59,7 @@ class Header {
 					model.holdsSamples ? ' of processor time' :
 						model.knowsWaiting ? ' running' : '') +
 			(model.comparison ? model.comparison.runsText() :
+				model.description.boundNs ? '' :
 				' in ' + (counted === model.threads.length ?
 					plural(counted, 'thread') :
 					`${counted} of ${plural(

@@ -17,7 +17,7 @@ const KEYS = [
 		'(timeline)'],
 	['R', 'count only what is in view (timeline)'],
 	['/', 'search; Enter and Shift+Enter go through what was found'],
-	['Esc', 'close what a click has opened; end the search, then the choice, the range, the zoom'],
+	['Esc', 'close what a click has opened; end the search, then the choice (but for the first one), the range, the zoom'],
 	['1, 2, 3, 4', 'functions, top-down, bottom-up, what it could not see'],
 	['5', 'the source of the chosen function'],
 	['6, M', 'in a narrow window: callers and callees; threads, colours, modules'],
@@ -48,8 +48,8 @@ class Keys {
 			app.layout.toggleSide();
 		else if (app.model.matches || $('query').value)
 			app.search.set('');
-		else if (app.model.selected >= 0)
-			app.select(-1);
+		else if (app.model.selected !== app.firstChoice)
+			app.select(app.firstChoice);
 		else if (app.model.range)
 			app.range.set(null);
 		else

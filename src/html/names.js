@@ -1,6 +1,7 @@
 // Names that are longer than their room are cut from the inside, so that what
 // tells functions apart stays: first template arguments, the innermost ones
-// first, then parameters, then namespaces, then the middle.
+// first, then parameters, then the namespaces within the first one, then letters
+// in the middle. A name keeps its beginning and its end.
 
 const ELLIPSIS = '…';
 
@@ -54,6 +55,26 @@ function cutLists(name, lists) {
 	return text + name.slice(at);
 }
 
+// A namespace or a class and the :: behind it.
+const SCOPE = /^(?:[\w~$]+|[\w$]+<…>|<…>|\([\w ]+\)|\{[^{}]*\})::(?=.)/;
+
+// The scopes of a name, from the outside, and what is left of it.
+function scopesOf(name) {
+	const scopes = [];
+
+	for (let found; (found = SCOPE.exec(name)); name = name.slice(found[0].length))
+		scopes.push(found[0]);
+	return {scopes, rest: name};
+}
+
+// A name with fewer and fewer of the scopes within its first one.
+function withoutInner(name) {
+	const {scopes, rest} = scopesOf(name);
+
+	return scopes.slice(1).map((_, i) => scopes[0] + ELLIPSIS + '::' +
+		scopes.slice(i + 2).join('') + rest);
+}
+
 const formsOf = new Map(); // of names that were cut
 
 // A name and its shorter forms, the longest first.
@@ -73,17 +94,7 @@ function nameForms(name) {
 	// parameters; what is no list of them is followed by ::
 	forms.push(cutLists(name, lists.filter(({round, to}) => !round ||
 		!name.startsWith('::', to + 1))));
-	let last = forms[forms.length - 1];
-
-	for (;;) {
-		const inner = /^(?:…::)?(?:[\w~$]+|[\w$]+<…>|<…>|\([\w ]+\)|\{[^{}]*\})::(?=.)/
-			.exec(last);
-
-		if (!inner)
-			break;
-		last = ELLIPSIS + '::' + last.slice(inner[0].length);
-		forms.push(last);
-	}
+	forms.push(...withoutInner(forms[forms.length - 1]));
 	forms = forms.filter((form, i) => !i || form.length < forms[i - 1].length);
 	if (formsOf.size > 20000)
 		formsOf.clear();
@@ -92,11 +103,13 @@ function nameForms(name) {
 }
 
 // The middle goes where nothing else is left to cut; '' where there is no room.
-function cutMiddle(name, letters) {
+// LAST: letters behind the scopes, which stay as far as they have room; 0: no scope.
+function cutMiddle(name, letters, last) {
 	if (letters < 3)
 		return '';
-	const head = Math.ceil((letters - 1) * 0.6);
-	const tail = letters - 1 - head;
+	const tail = last ? Math.min(last, Math.floor((letters - 1) * 0.7)) :
+		letters - 1 - Math.ceil((letters - 1) * 0.6);
+	const head = letters - 1 - tail;
 
 	// (a letter of two halves, as of an emoji, is not cut in two)
 	return name.slice(0, head).replace(/[\uD800-\uDBFF]$/, '') + ELLIPSIS +
@@ -111,11 +124,14 @@ function fitName(name, fits, letters) {
 	for (const form of forms)
 		if (fits(form))
 			return form;
-	const last = forms[forms.length - 1];
+	// (without the ellipses of scopes, which would be a second cut)
+	const {scopes, rest} = scopesOf(forms[forms.length - 1]);
+	const end = rest.replace(/^…::/, '');
+	const last = (scopes[0] || '') + end;
 
 	for (let count = Math.min(letters(last), last.length - 1); count > 2;
 		count--) {
-		const cut = cutMiddle(last, count);
+		const cut = cutMiddle(last, count, scopes.length && end.length);
 
 		if (fits(cut))
 			return cut;

@@ -1,11 +1,32 @@
 // Notes about what was recorded, how, and what the profile could not see.
 
-// Sentences about one profile; `bad` ones mean that something is missing.
+// How much a note changes what one concludes: the most important come first.
+const LOST = 0;    // something that was to be recorded is not there
+const WAITS = 1;   // times with waiting in them
+const TIMES = 2;   // times that are not to be trusted
+const MEANING = 3; // what times and counts are of
+const LEFT_OUT = 4; // what was left out on purpose, or could not be had
+const PARTS = 5;   // of some calls
+const DETAIL = 6;
+
+// Fewer samples say little about shares.
+const FEW_SAMPLES = 100;
+
+// Sentences about one profile, by importance; `bad` ones mean that something is
+// missing.
 function remarks(profile, description, threads) {
 	const list = [];
-	const say = (bad, sentence) => list.push({bad, sentence});
+
+	findRemarks(profile, description, threads,
+		(importance, bad, sentence) => list.push({importance, bad, sentence}));
+	return list.sort((a, b) => a.importance - b.importance);
+}
+
+function findRemarks(profile, description, threads, say) {
 	const cost = (profile.costInsidePs +
 		profile.costOutsidePs) / 1000;
+	const calls = threads.reduce((sum, {rows}) => sum +
+		rows.calls.reduce((part, count) => part + count, 0), 0);
 	const refused = profile.modules.reduce((sum, module) => sum +
 		module.refused.reduce((part, [, count]) => part + count, 0), 0);
 	const patched = profile.modules.reduce((sum, module) => sum +
@@ -13,93 +34,94 @@ function remarks(profile, description, threads) {
 	const left = profile.modules.filter(isLeftOut);
 
 	if (profile.missingBytes)
-		say(true, `The file is cut off: ${grouped(profile.missingBytes)} ` +
+		say(LOST, true, `The file is cut off: ${grouped(profile.missingBytes)} ` +
 			'bytes are missing.');
 	if (profile.badChunks || profile.droppedContexts)
-		say(true, 'The file is damaged: ' +
+		say(LOST, true, 'The file is damaged: ' +
 			plural(profile.badChunks, 'bad chunk') + ', ' +
 			plural(profile.droppedContexts, 'context') + ' left out.');
 	if (profile.repairedContexts)
-		say(true, `The times of ${plural(profile.repairedContexts,
+		say(TIMES, true, `The times of ${plural(profile.repairedContexts,
 			'context')} were torn by a kill, a jump or a signal, and repaired.`);
 	if (profile.incomplete)
-		say(true, `The profile is incomplete: ${profile.incomplete}. ` +
+		say(LOST, true, `The profile is incomplete: ${profile.incomplete}. ` +
 			'Calls of then and later may be missing.');
 	if (profile.lostCalls)
-		say(true, plural(profile.lostCalls, 'call') + ' ' +
+		say(LOST, true, plural(profile.lostCalls, 'call') + ' ' +
 			(profile.lostCalls === 1 ? 'was' : 'were') +
 			' not recorded' + (profile.incomplete ? '.' :
 			': no memory, or threads that share their state.'));
 	if (description.flowDoubts && profile === description.profiles[0])
-		say(false, `What woke what: ${description.flowDoubts}.`);
+		say(DETAIL, false, `What woke what: ${description.flowDoubts}.`);
 	if (profile.lostMarks)
-		say(true, plural(profile.lostMarks, 'mark') + ' or spans had no ' +
+		say(PARTS, true, plural(profile.lostMarks, 'mark') + ' or spans had no ' +
 			'room in the profile.');
 	const withoutRanks = threads.reduce((sum, thread) =>
 		sum + (thread.withoutRanks || 0), 0);
 
 	if (withoutRanks)
-		say(false, 'Times by rank: the page has no room for those of ' +
+		say(PARTS, false, 'Times by rank: the page has no room for those of ' +
 			`${plural(withoutRanks, 'function')} with the least time. ` +
 			'swizzle-dump -f csv --by rank has all.');
 	if (profile.foldedCalls)
-		say(true, plural(profile.foldedCalls, 'call') +
+		say(weight(profile.foldedCalls, calls), true, plural(profile.foldedCalls, 'call') +
 			(profile.foldedCalls === 1 ? ' has' : ' have') +
 			' no exact context, as the memory bound was reached. ' +
 			'In the trees they are below “[unknown caller]”, with ' +
 			'times that are also in their callers’.');
 	if (profile.foldedRecursion)
-		say(true, plural(profile.foldedRecursion, 'recursive call') +
+		say(weight(profile.foldedRecursion, calls), true, plural(profile.foldedRecursion, 'recursive call') +
 			(profile.foldedRecursion === 1 ? ' goes' : ' go') +
 			' on in a context further up (--recursion). In the trees ' +
 			'and flame graphs they have no time of their own, and ' +
 			'functions between them may have less inclusive time ' +
 			'than in the lists.');
 	if (profile.notShown)
-		say(false, plural(profile.notShown,
+		say(weight(profile.notShown, calls), false, plural(profile.notShown,
 			profile.holdsSamples ? 'sample' : 'call') +
 			(profile.notShown === 1 ? ' is' : ' are') +
 			' not shown. Their time is their callers’.');
 	if (!profile.clockKnown)
-		say(true, 'The clock was not calibrated: times are in ticks.');
+		say(TIMES, true, 'The clock was not calibrated: times are in ticks.');
 	if (profile.sampled)
-		say(true, 'Timing was sampled: counts are exact, times are ' +
+		say(TIMES, true, 'Timing was sampled: counts are exact, times are ' +
 			'estimates; ± is the standard error of self time. There ' +
 			'are no shortest and longest calls.');
 	if (!profile.ended)
-		say(true, 'The process did not end in order, or had not yet: ' +
+		say(LOST, true, 'The process did not end in order, or had not yet: ' +
 			'calls that were open are taken to end at the last ' +
 			'event of their thread.');
 	if (profile.forked)
-		say(false, 'The process began by fork in a profiled one; frames ' +
+		say(DETAIL, false, 'The process began by fork in a profiled one; frames ' +
 			'that were open then count no call here.');
 	if (profile.traced)
 		traceRemarks(profile, threads, say);
 	if (profile.filtered)
-		say(true, 'Filters were in force: functions were left out on ' +
+		say(LEFT_OUT, true, 'Filters were in force: functions were left out on ' +
 			'request.');
 	if (refused)
-		say(true, `${grouped(refused)} of ${grouped(refused + patched)} ` +
+		say(LEFT_OUT, true, `${grouped(refused)} of ${grouped(refused + patched)} ` +
 			'functions were not hooked, for the reasons below. ' +
 			(description.boundNs ? '' : 'Their time is in their ' +
 			'callers’ self time.'));
-	if (profile.holdsSamples)
-		return list.concat(sampleRemarks(profile));
+	if (profile.holdsSamples) {
+		sampleRemarks(profile, say);
+		return;
+	}
 	if (left.length && !description.boundNs)
-		say(false, 'Not in scope: ' + left.map(module =>
+		say(LEFT_OUT, false, 'Not in scope: ' + left.map(module =>
 			baseName(module.path)).join(', ') + '. The time in them ' +
 			'is in their callers’ self time.');
 	if (description.boundNs) {
-		say(false, 'Counts are those of this run. Times are the ' +
-			'processor time of another run of the command, by ' +
+		say(MEANING, false, 'Counts are exact. Times are processor time, by ' +
 			plural(description.samples, 'sample') + '. What no ' +
 			'sample hit took less than ' +
 			duration(description.boundNs) + '. “–”: calls that were ' +
 			'not counted.');
 		sampleLosses(description, description.cutStacks, say);
-		return list;
+		return;
 	}
-	say(false, description.compensated ?
+	say(MEANING, false, description.compensated ?
 		`What the hooks cost, ${cost.toFixed(2)} ns a call, was measured ` +
 		'at the start and has been subtracted.' :
 		`What the hooks cost, ${cost.toFixed(2)} ns a call, is in the ` +
@@ -111,45 +133,49 @@ function remarks(profile, description, threads) {
 
 	if (description.compensated &&
 		sumOf(thread => thread.rawNs) - ran - waited > ran)
-		say(true, 'Hooks took more time than the program: times of short ' +
+		say(TIMES, true, 'Hooks took more time than the program: times of short ' +
 			'functions are rough. True times: swizzle-run -m both');
 	if (profile.traced && description.compensated)
-		say(false, 'The ruler, the length of a range and where boxes ' +
+		say(DETAIL, false, 'The ruler, the length of a range and where boxes ' +
 			'begin and end are as they were recorded, with what the ' +
 			'hooks took.');
-	say(false, (threads.some(({rows}) => rows.waiting) ?
-		'Running and waiting are apart. ' :
+	const apart = threads.some(({rows}) => rows.waiting);
+
+	say(apart ? MEANING : WAITS, false, (apart ? 'Running and waiting are apart. ' :
 		'Times are wall-clock time, waiting included. ') +
 		'[outside] is the time outside of all hooked functions.');
-	return list;
 }
 
-function sampleLosses({lostSamples, missedSamples}, cutStacks, say) {
+// One in twenty is more than a detail.
+function weight(count, all) {
+	return count * 20 >= all ? TIMES : PARTS;
+}
+
+function sampleLosses({samples, lostSamples, missedSamples}, cutStacks, say) {
+	if (samples < FEW_SAMPLES)
+		say(TIMES, true, `${plural(samples, 'sample')}: few, so times are ` +
+			'rough. A higher rate (-r) or a longer run has more.');
 	if (lostSamples + missedSamples)
-		say(true, [[lostSamples, 'lost'], [missedSamples, 'not taken']]
+		say(weight(lostSamples + missedSamples, samples), true, [[lostSamples, 'lost'], [missedSamples, 'not taken']]
 			.filter(([count]) => count).map(([count, how]) =>
 				`${plural(count, 'sample')} ${how}`).join(', ') +
 			'.');
 	if (cutStacks)
-		say(true, `The stacks of ${plural(cutStacks, 'sample')} are ` +
+		say(weight(cutStacks, samples), true, `The stacks of ${plural(cutStacks, 'sample')} are ` +
 			'not whole: they begin below “[unknown caller]”.');
 }
 
-function sampleRemarks(profile) {
-	const list = [];
-	const say = (bad, sentence) => list.push({bad, sentence});
-
+function sampleRemarks(profile, say) {
 	sampleLosses(profile, profile.cutStacks + profile.brokenStacks, say);
-	say(false, `${plural(profile.samples, 'sample')}, not calls: nothing was ` +
+	say(MEANING, false, `${plural(profile.samples, 'sample')}, not calls: nothing was ` +
 		'patched. A share of n samples is right to about √n of them.');
-	say(false, 'Times are processor time. ' + (profile.ofWaiting ?
+	say(MEANING, false, 'Times are processor time. ' + (profile.ofWaiting ?
 		'Where threads wait was looked at 100 times a second.' :
 		'Who waits was not sampled.'));
 	if (profile.untimedSamples)
-		say(true, plural(profile.untimedSamples, 'sample') + ' had no ' +
+		say(PARTS, true, plural(profile.untimedSamples, 'sample') + ' had no ' +
 			'room with their times: the timeline and ranges of time ' +
 			'are without them.');
-	return list;
 }
 
 function traceRemarks(profile, threads, say) {
@@ -157,12 +183,12 @@ function traceRemarks(profile, threads, say) {
 	const untraced = sum('untraced'), left = sum('shortCalls');
 
 	if (profile.ring)
-		say(true, 'Of the trace only the newest events were kept. In the ' +
+		say(LEFT_OUT, true, 'Of the trace only the newest events were kept. In the ' +
 			'timeline and in ranges of time what came before is ' +
 			'“[not traced]”; without a range all figures are ' +
 			'complete.');
 	if (untraced)
-		say(true, `${plural(untraced, 'event')} had no room in the trace ` +
+		say(LOST, true, `${plural(untraced, 'event')} had no room in the trace ` +
 			'and are missing. In the timeline and in ranges of time ' +
 			'calls that were open end at the last event that there ' +
 			'is, and the rest is “[not traced]”; without a range all ' +
@@ -172,10 +198,10 @@ function traceRemarks(profile, threads, say) {
 	const banded = sum('cutBanded');
 
 	if (banded)
-		say(true, `${plural(banded, 'call')} had no room in the bands of ` +
+		say(PARTS, true, `${plural(banded, 'call')} had no room in the bands of ` +
 			'the timeline: a thread has 100,000 there.');
 	if (cut)
-		say(true, 'Arguments and results had no room in this page at ' +
+		say(PARTS, true, 'Arguments and results had no room in this page at ' +
 			`${grouped(cut)} beginnings and ends of calls. For them: swizzle-dump -f html ` +
 			'--from TIME --to TIME.');
 	const blocks = threads.flatMap(({trace}) =>
@@ -183,13 +209,13 @@ function traceRemarks(profile, threads, say) {
 	const absent = blocks.filter(({there}) => !there);
 
 	if (absent.length)
-		say(true, 'The trace has more events than this page may hold: the ' +
+		say(LOST, true, 'The trace has more events than this page may hold: the ' +
 			`last ${percent(absent.length, blocks.length)} are not in ` +
 			'it. There the timeline is as coarse as from afar, and ' +
 			'ranges of time are not counted. For them: swizzle-dump -f ' +
 			'html --from TIME --to TIME.');
 	if (left)
-		say(true, `${plural(left, 'call')} shorter than ` +
+		say(LEFT_OUT, true, `${plural(left, 'call')} shorter than ` +
 			`${duration(profile.minNs)} ${left === 1 ? 'is' : 'are'} ` +
 			'missing in the timeline, as was asked for; all other ' +
 			'figures are complete.');
@@ -225,7 +251,9 @@ class Notes {
 	warnings() {
 		const {profiles, description} = this.app.model;
 		const joined = (description.lostSamples +
-			description.missedSamples > 0) + (description.cutStacks > 0);
+			description.missedSamples > 0) + (description.cutStacks > 0) +
+			(description.boundNs > 0 &&
+				description.samples < FEW_SAMPLES);
 
 		return profiles.reduce((sum, p) => sum + (p.missingBytes > 0) +
 			(p.badChunks + p.droppedContexts > 0) +
@@ -234,6 +262,7 @@ class Notes {
 			(p.foldedCalls > 0) + (p.foldedRecursion > 0) +
 			(p.lostSamples + p.missedSamples > 0) +
 			(p.cutStacks + p.brokenStacks > 0) +
+			(p.holdsSamples && p.samples < FEW_SAMPLES) +
 			!p.clockKnown + p.sampled + !p.ended +
 			p.filtered + p.ring, joined) + this.app.model.threads.some(
 			thread => thread.untraced || thread.shortCalls ||
@@ -276,7 +305,7 @@ class Notes {
 		if (model.comparison)
 			add('Compared', index < model.comparison.firstOld ? 'new' :
 				'old');
-		else
+		else if (!model.description.boundNs)
 			add('Threads', grouped(model.threads.filter(thread =>
 				thread.profile === index).length));
 		add('File', profile.file);
@@ -288,8 +317,9 @@ class Notes {
 				...remarks(profile, model.description,
 					model.threads.filter(thread =>
 						thread.profile === index)).map(remark =>
-					make('li', {class: remark.bad ? 'bad' : ''},
-						remark.sentence))),
+					make('li', {class: remark.bad ? 'bad' : '',
+						'data-importance': remark.importance},
+					remark.sentence))),
 			facts, ...this.marks(profile), this.modules(profile));
 	}
 

@@ -31,4 +31,8 @@ swz_calls_tail:
 	.incbin	"build/html/calls-tail"
 swz_calls_tail_end:
 	.byte	0
+	.globl	swz_zoom_script
+swz_zoom_script:
+	.incbin	"src/html/zoom.js"
+	.byte	0
 	.section .note.GNU-stack, "", @progbits

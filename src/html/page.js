@@ -45,6 +45,8 @@ class App {
 		this.showChart(this.model.traced && !this.model.holdsSamples ?
 			'timeline' : 'flame');
 		this.showList('functions');
+		this.firstChoice = this.table.first;
+		this.select(this.firstChoice);
 		this.details.update();
 		this.state = new State(this);
 	}

@@ -109,6 +109,8 @@ class State {
 			state.chart = this.first.chart;
 		if (!LISTS.includes(state.list))
 			state.list = this.first.list;
+		if (state.function && this.functionOf(state.function) < 0)
+			state.function = this.first.function;
 		if (this.hash(state) === this.hash(this.read()))
 			return;
 		this.restoring = true;

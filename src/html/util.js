@@ -63,8 +63,10 @@ function setLeastTime(ns) {
 }
 
 function durationOrBound(ns) {
+	// (of two digits, as many are shown)
 	return !ns && leastTime ?
-		'<' + duration(Number(leastTime.toPrecision(2))) : duration(ns);
+		'<' + duration(Number(leastTime.toPrecision(2)))
+			.replace(/\.?0+(?=\u202f)/, '') : duration(ns);
 }
 
 function percent(part, whole) {

@@ -129,7 +129,7 @@ def check_click(page, threads):
             around.append(line(other[0], other[2]))
     start, end = page.eval(TIMES % (tid, at))
     # (all other lanes may leave no room for this one)
-    page.eval('swizzle.side.setThreads(false)')
+    page.eval('swizzle.side.setShown(swizzle.model.threads, false)')
     page.eval('(() => { swizzle.model.threads.find(({tid}) => tid === %d).shown = true;'
               ' swizzle.threadsChanged(); swizzle.charts.timeline.foldAll(false);'
               ' })()' % tid)

@@ -20,6 +20,10 @@ def check_notes(page, profile):
     left = re.search(r'not in scope: (.*)', info)
     if left and left[1] not in text:
         fail('not told: ' + left[0])
+    order = page.eval("[...document.querySelectorAll('#notes [data-importance]')]"
+                      ".map(item => Number(item.dataset.importance))")
+    equal(sorted(order), order, 'notes by importance')
+    equal(True, len(order) > 2, '%d notes' % len(order))
     show(page, 'functions')
 
 
@@ -51,6 +55,25 @@ def check_merged(page, profile):
     right = page.eval("document.querySelector('#help-open')"
                       ".getBoundingClientRect().right")
     equal(True, right <= room, 'the header fits')
+    # threads are below their process, whose box takes all of them
+    boxes = ('[...document.querySelectorAll("#threads [data-thread]")]'
+             '.map(box => box.checked)')
+    counts = page.eval('swizzle.model.profiles.map((_, i) => swizzle.model.threads'
+                       '.filter(({profile}) => profile === i).length)')
+    several = [i for i, count in enumerate(counts) if count > 1]
+    equal(True, len(several) > 0, 'a process with threads: %s' % counts)
+    equal(several, page.eval('[...document.querySelectorAll("#threads summary'
+                             ' [data-process]")].map(box =>'
+                             ' Number(box.dataset.process))'), 'processes')
+    total = page.eval('swizzle.model.total')
+    page.click_on('[data-process="%d"]' % several[0])
+    equal(counts[several[0]], page.eval(boxes).count(False), 'threads left out')
+    equal(True, page.eval('swizzle.model.total') < total, 'less time counts')
+    page.click_on('#threads .threads [data-thread]')
+    equal(True, page.eval('document.querySelector("[data-process=\\"%d\\"]")'
+                          '.indeterminate' % several[0]), 'some of its threads')
+    page.click_on('[data-process="%d"]' % several[0])
+    equal(total, page.eval('swizzle.model.total'), 'all counts again')
 
 
 def check_sampled(page, profile):

@@ -135,6 +135,7 @@ def check_empty(page, profile):
         page.key('Escape')
         equal('', empty(name), 'said after the search')
     page.click_on('[data-list=functions]')
+    page.eval('swizzle.select(-1)')
     page.click_on('[data-chart=sandwich]')
     equal(True, 'Choose a function' in page.eval(SAID), 'in the sandwich')
     page.click_on('#threads-none')

@@ -639,8 +639,13 @@ static void put_head(FILE *stream, const struct swz_rings *rings)
 		fprintf(stream,
 			"%" PRIu64 " calls were left out of the trace. ",
 			rings->trace->choice.left_out);
-	fputs("Point at something for its figures</text>\n</g>\n", stream);
+	fputs("Point at something for its figures; the wheel zooms, a drag "
+	      "moves</text>\n</g>\n",
+	      stream);
 }
+
+/* src/html/zoom.js */
+extern const char swz_zoom_script[];
 
 static void put_picture(FILE *stream, const struct swz_rings *rings,
 			const struct swz_rings_layout *layout)
@@ -692,7 +697,9 @@ static void put_picture(FILE *stream, const struct swz_rings *rings,
 	fputs("</g>\n", stream);
 	for (i = 0; i < rings->count; i++)
 		put_ring(stream, rings, &rings->rings[i], &layout->middles[i]);
-	fputs("</g>\n</g>\n</svg>\n", stream);
+	fputs("</g>\n</g>\n<script><![CDATA[\n", stream);
+	fputs(swz_zoom_script, stream);
+	fputs("]]></script>\n</svg>\n", stream);
 }
 
 void swz_write_rings(FILE *stream, struct swz_trace *trace)
