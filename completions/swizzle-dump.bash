@@ -37,7 +37,7 @@ _swizzle_dump_formats() {
 
 _swizzle_dump_keys() {
 	echo function module process thread file line cause rank \
-		{function,module,file,line},{thread,process,rank}
+		{function,module,file,line},{thread,process,rank} thread,{parts,files}
 }
 
 _swizzle_dump_first() {

@@ -24,6 +24,6 @@ function __swizzle_dump_processes
 end
 
 function __swizzle_dump_keys
-    printf '%s\n' function module process thread file line cause rank {function,module,file,line},{thread,process,rank}
+    printf '%s\n' function module process thread file line cause rank {function,module,file,line},{thread,process,rank} thread,{parts,files}
 end
 

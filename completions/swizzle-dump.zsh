@@ -32,6 +32,6 @@ _swizzle_dump_processes() {
 
 _swizzle_dump_keys() {
 	local -a keys=(function module process thread file line cause rank)
-	compadd - $keys {function,module,file,line},{thread,process,rank}
+	compadd - $keys {function,module,file,line},{thread,process,rank} thread,{parts,files}
 }
 

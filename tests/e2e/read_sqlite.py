@@ -2,7 +2,7 @@
 same profiles, by Python's own sqlite3; prints where it is wrong.
 
   read_sqlite.py functions BASE CSV              figures of functions
-  read_sqlite.py threads BASE CSV                the same, csv --thread-parts
+  read_sqlite.py threads BASE CSV                the same, csv --by thread,parts
   read_sqlite.py graph BASE JSON                 edges, contexts
   read_sqlite.py events BASE CHROME              calls, and times off the processor
 """

@@ -123,7 +123,7 @@ advised -f text -F 'sub_*' profile
 assert_contains err ": $nameless of $nameless rows have no name ("
 
 it 'each table of functions, once, however many parts it has'
-set -- "--thread-parts profile" "--separate-threads -o parts profile" \
+set -- "--by thread,parts profile" "--by thread,files -o parts profile" \
 	"--by function profile" "--by function,thread profile" \
 	"--diff profile profile"
 for options; do

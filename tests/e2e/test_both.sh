@@ -272,8 +272,8 @@ row = next(r for r in csv.DictReader(open("out")) if r["function"] == "uneven")
 assert row["self_max_rank"] == "2" and 2 * int(row["self_mean_ns"]) > int(row["self_max_ns"])
 assert 0 < 1.5 * int(row["self_min_ns"]) < int(row["self_max_ns"])
 END
-"$DUMP" -f csv -o out --thread-parts ranks 2>err
-assert_matches err 'counts without times: .* has no times for --thread-parts'
+"$DUMP" -f csv -o out --by thread,parts ranks 2>err
+assert_matches err 'counts without times: .* has no times for --by thread,parts'
 assert_matches out '^1,,,.*,uneven,'
 
 it 'all formats have the same sums'

@@ -89,7 +89,7 @@ check_file cg "$("$DUMP" -f text d/ | sed -n 's/^# total \([0-9]*\) ns.*/\1/p')"
 it 'one file per thread'
 "$RUN" -o profile "$TARGETS/fib" 3 >/dev/null
 rm -f cg*
-"$DUMP" -f callgrind --separate-threads -o cg profile 2>dump.err
+"$DUMP" -f callgrind --by thread,files -o cg profile 2>dump.err
 assert_empty dump.err
 assert_eq 4 "$(ls cg* | wc -l)" files
 for file in cg*; do
@@ -97,7 +97,7 @@ for file in cg*; do
 done
 
 it 'one part per thread'
-"$DUMP" -f callgrind --thread-parts -o cg profile 2>dump.err
+"$DUMP" -f callgrind --by thread,parts -o cg profile 2>dump.err
 assert_empty dump.err
 assert_eq 4 "$(grep -c '^part: ' cg)" parts
 assert_eq 4 "$(grep -c '^thread: ' cg)" threads

@@ -68,8 +68,8 @@ capture "$DUMP" --causes -f csv pool/
 assert_refused 2 '--causes'
 capture "$DUMP" --causes --diff pool/ pool/
 assert_refused 2 '--diff'
-capture "$DUMP" --causes --thread-parts pool/
-assert_refused 2 '--thread-parts'
+capture "$DUMP" --causes --by thread,parts pool/
+assert_refused 2 '--by thread,parts'
 capture "$DUMP" --by cause,thread pool/
 assert_refused 2 'columns'
 

@@ -189,7 +189,8 @@ assert_same words offered
 it 'keys of --by, and columns'
 {
 	allowed --by "$DUMP"
-	echo {function,module,file,line},{thread,process,rank} | tr ' ' '\n'
+	echo {function,module,file,line},{thread,process,rank} thread,{parts,files} |
+		tr ' ' '\n'
 } | sort >words
 bash_offers "$DUMP" --by '' >offered
 assert_same words offered

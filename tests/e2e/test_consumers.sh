@@ -71,7 +71,8 @@ list=()
 for form in callgrind csv json tree speedscope pprof; do
 	option=
 	# of a trace it would have the events
-	[ $form != speedscope ] || option=--thread-parts
+	[ $form != speedscope ] || option='--by thread,parts'
+	# shellcheck disable=SC2086 # an option and its value
 	"$DUMP" -f $form $option -o sums.$form profile || fail "$form: status $?"
 	case $form in
 	callgrind) list+=("$form,sums.$form,no-calls") ;;

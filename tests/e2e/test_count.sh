@@ -34,7 +34,7 @@ it 'counts each of four threads for itself'
 assert_same_as_native "$TARGETS/fib" 4
 assert_complete profile
 assert_calls profile fib $((4 * 2692537)) run 4 main 1
-"$DUMP" -q -f text --thread-parts profile >parts
+"$DUMP" -q -f text --by thread,parts profile >parts
 assert_eq '4 2692537' "$(awk 'NF > 1 && $(NF - 1) == "fib" { print $1 }' parts |
 	sort | uniq -c | xargs)" 'calls of fib in each'
 

@@ -22,7 +22,7 @@ it 'counts each of four threads for itself'
 assert_same_as_native "$TARGETS/fib" 4
 assert_complete profile
 assert_calls profile fib $((4 * 2692537)) run 4 main 1
-"$DUMP" -f text --thread-parts profile >parts 2>dump.err
+"$DUMP" -f text --by thread,parts profile >parts 2>dump.err
 assert_empty dump.err
 assert_eq 5 "$(grep -c '^# thread' parts)" 'threads'
 assert_eq '4 2692537' "$(awk 'NF > 1 && $(NF - 1) == "fib" { print $1 }' parts |
@@ -70,7 +70,7 @@ assert_matches table "^ +$((4 * 2692537)) +- +-  fib  fib\$"
 assert_eq 0 "$(awk '!/^#/ && $2 ~ /[0-9]/' table | wc -l)" 'rows with a time'
 assert_eq 0 "$("$DUMP" -f csv counted | awk -F , 'NR > 1 && $2 $3 $4 $5 $6 != ""' |
 	wc -l)" 'csv rows with a time'
-assert_eq '4 2692537' "$("$DUMP" -f text --thread-parts counted |
+assert_eq '4 2692537' "$("$DUMP" -f text --by thread,parts counted |
 	awk 'NF > 1 && $(NF - 1) == "fib" { print $1 }' | sort | uniq -c | xargs)" \
 	'calls of fib in each thread'
 "$DUMP" -f callgrind -o out.callgrind counted

@@ -96,7 +96,7 @@ for format in chrome perfetto speedscope html; do
 done
 rm -f trace
 "$RUN" -q -o threads "$TARGETS/fib" 3 >/dev/null
-capture "$DUMP" -q -f callgrind --thread-parts -o /dev/full threads
+capture "$DUMP" -q -f callgrind --by thread,parts -o /dev/full threads
 assert_refused 1 'No space left on device'
 assert_eq 1 "$(wc -l <err)" 'lines of the message'
 
@@ -258,7 +258,7 @@ it 'standard files that are closed'
 cp "$TARGETS/exceptions" gone
 "$RUN" -o gone.profile ./gone rethrow >/dev/null 2>&1
 rm gone
-"$DUMP" -f json --thread-parts -o output gone.profile 2>&-
+"$DUMP" -f json --by thread,parts -o output gone.profile 2>&-
 assert_eq 0 $? status
 assert_not_contains output 'swizzle: '
 "$DUMP" -q -f archive -o archive gone.profile

@@ -299,18 +299,18 @@ assert_same expected out
 assert_ge "$(wc -l <whole)" $(($(wc -l <out) + 2)) 'lines that are left out'
 
 it 'threads by their names'
-dump -f folded -s calls --thread-parts --diff first second
+dump -f folded -s calls --by thread,parts --diff first second
 assert_eq 'prog;main 1 1' "$(grep ';main ' out)"
 assert_eq 'helper;thread;shop::work 20 40' "$(sed -n 's/^helper;.*;\(thread;shop::work \)/helper;\1/p' out)"
 assert_eq '20 0' "$(sed -n 's/^early;.*;thread;shop::work //p' out)"
 assert_eq '0 20' "$(sed -n 's/^late;.*;thread;shop::work //p' out)"
-dump --thread-parts --diff first second
+dump --by thread,parts --diff first second
 assert_eq 4 "$(grep -c 'calls.old' out)" parts
 assert_eq 'early helper helper late prog prog' \
 	"$(sed -n 's/^# ...: total [1-9].* called //p' out | sort | xargs)"
-dump -f callgrind --separate-threads -o cgt --diff first second
+dump -f callgrind --by thread,files -o cgt --diff first second
 assert_eq 4 "$(find . -maxdepth 1 -name 'cgt-0*' | wc -l)" files
-dump -f folded -s calls --thread-parts --diff second renamed
+dump -f folded -s calls --by thread,parts --diff second renamed
 awk '$(NF - 1) != $NF' out >changed
 assert_empty changed
 
@@ -451,7 +451,7 @@ fails_above 0 --fail-above 90% -F nothing --diff before.* -- after.*
 # of a single run the noise is not known
 fails_above 1 --fail-above 90% --diff before.1 after.1
 assert_contains err 'noise unknown'
-fails_above 1 --fail-above 90% --thread-parts --diff before.* -- after.*
+fails_above 1 --fail-above 90% --by thread,parts --diff before.* -- after.*
 assert_contains err 'in threads called'
 # what was not there was not checked
 fails_above 1 --fail-above 90% --diff before.1 before.2 -- before.3 nothing

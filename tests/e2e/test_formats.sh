@@ -114,7 +114,7 @@ all_agree --tid "$tid" --tid worker-0
 assert_eq 30 "$(row table calls shop::round)" 'calls in two threads'
 all_agree --tid 'worker-[01]' --tid 'worker-*'
 assert_eq 30 "$(row table calls shop::round)" 'calls in two threads, by a pattern'
-dump -f folded -s calls --thread-parts --tid "$tid" --tid worker-0
+dump -f folded -s calls --by thread,parts --tid "$tid" --tid worker-0
 assert_eq 'worker-0,worker-1' \
 	"$(awk -F/ '{ print $1 }' out | sort -u | paste -s -d ,)"
 for option in nobody "${tid}9" 'work?'; do
@@ -129,7 +129,7 @@ capture "$DUMP" -f text --tid '' profile
 assert_status 2
 
 it 'folded: one thread each, by the name of the thread'
-dump -f folded -s calls --thread-parts
+dump -f folded -s calls --by thread,parts
 tids=$(awk -F/ '{ print $1 }' out | sort -u)
 assert_eq 'worker "3",worker-0,worker-1,worker:_2,workers' \
 	"$(echo "$tids" | paste -s -d ,)"
@@ -333,19 +333,32 @@ assert_same <("$DUMP" -f csv profile) <("$DUMP" -f csv kept)
 
 it 'a file for each thread, by what it ends in'
 mkdir parts && cd parts || exit 1
-capture "$DUMP" -q -f html --separate-threads ../profile
+capture "$DUMP" -q -f html --by thread,files ../profile
 assert_status 0
 assert_eq 5 "$(compgen -G 'swizzle.*-0[1-5].html' | wc -l)" "files: $(ls)"
-"$DUMP" -q -f callgrind --separate-threads ../profile
+"$DUMP" -q -f callgrind --by thread,files ../profile
 assert_eq 5 "$(compgen -G 'callgrind.out.*-0[1-5]' | wc -l)" "files: $(ls)"
 cd ..
 
 it 'a file for each thread of several processes'
-"$DUMP" -f csv --separate-threads -o each profile second
+"$DUMP" -f csv --by thread,files -o each profile second
 for part in each-*; do tail -n +2 "$part"; done |
 	awk -F, '{ sum += $1 } END { print sum }' >apart
 "$DUMP" -f csv profile second | awk -F, '{ sum += $1 } END { print sum }' >whole
 assert_same whole apart
+
+it '--by thread is parts where there are no rows; the old names go on'
+"$DUMP" -q -f tree --by thread profile >by.thread
+"$DUMP" -q -f tree --by thread,parts profile >by.parts
+assert_same by.parts by.thread
+assert_ge "$(grep -c '^# thread' by.parts)" 3 parts
+capture "$DUMP" -f tree --thread-parts profile
+assert_status 0
+assert_same by.parts out
+assert_contains err 'option --thread-parts is called --by thread,parts now'
+capture "$DUMP" -f csv --separate-threads -o old profile
+assert_contains err 'option --separate-threads is called --by thread,files now'
+[ -s old-03 ] || fail "files: $(echo old*)"
 
 it 'options that a format has no use for'
 refuses() { # TEXT OPTION...
@@ -354,6 +367,7 @@ refuses() { # TEXT OPTION...
 	capture "$DUMP" "$@" profile
 	assert_refused 2 "$text"
 }
+refuses "option --by: 'thread,file': " --by thread,file
 refuses 'callgrind has no use for -n; those that have: table, brief, text, tree, ' -f callgrind -n 3
 refuses 'folded has no use for -n' -f folded -n 3
 refuses 'folded has no use for --percent-limit' -f folded --percent-limit 3
@@ -361,15 +375,15 @@ refuses 'text has no use for --bottom-up' -f text --bottom-up
 refuses 'info has no use for -s' -s name -f info
 refuses 'info has no use for -F' -f info -N x
 for format in archive info raw; do
-	for option in '--tid 1' --thread-parts \
-		--separate-threads --no-compensate --demangle=no; do
+	for option in '--tid 1' '--by thread,parts' \
+		'--by thread,files' --no-compensate --demangle=no; do
 		# shellcheck disable=SC2086 # an option and its value
 		refuses "$format has no use for ${option%%[ =]*}" -f $format $option
 	done
 done
 for format in perfetto chrome; do
-	refuses "$format has no use for --separate-threads" -f $format \
-		--separate-threads
+	refuses "$format has no use for --by thread,files" -f $format \
+		--by thread,files
 	refuses "$format has no use for --no-compensate" -f $format \
 		--no-compensate
 done

@@ -32,8 +32,8 @@ page=swizzle.$(info_value profile pid).graph.html
 assert_contains err "wrote $page"
 assert_eq '<!doctype html>' "$(head -n 1 "$page")" 'first line'
 assert_eq '</html>' "$(tail -n 1 "$page")" 'last line'
-capture "$DUMP" -f graph --thread-parts profile
-assert_refused 2 'has no use for --thread-parts'
+capture "$DUMP" -f graph --by thread,parts profile
+assert_refused 2 'has no use for --by thread,parts'
 capture "$DUMP" -f graph --diff profile profile
 assert_refused 2 'has no use for --diff'
 

@@ -161,7 +161,7 @@ with browser.Browser() as page:
 END
 for format in csv json speedscope folded dot pprof; do
 	rm -f part
-	capture "$DUMP" -f $format --thread-parts -o part "$TMP/empty"
+	capture "$DUMP" -f $format --by thread,parts -o part "$TMP/empty"
 	assert_status 0
 	assert_exists part
 done

@@ -328,12 +328,12 @@ overloads table >expected
 assert_eq 'Sum::add(double) Sum::add(int) Sum::add(long)' \
 	"$(tr '\n' ' ' <expected | sed 's/ $//')" 'names in a table'
 for format in callgrind csv text json tree; do
-	"$DUMP" -f $format --thread-parts -o out profile
+	"$DUMP" -f $format --by thread,parts -o out profile
 	assert_eq "$(cat expected)" "$(overloads out)" "parts of $format"
-	"$DUMP" -f $format --thread-parts -o out --diff profile profile
+	"$DUMP" -f $format --by thread,parts -o out --diff profile profile
 	assert_eq "$(cat expected)" "$(overloads out)" "compared parts of $format"
 done
-"$DUMP" -f csv --separate-threads -o each profile
+"$DUMP" -f csv --by thread,files -o each profile
 assert_eq "$(cat expected)" "$(overloads -h each-*)" 'files of threads'
 "$DUMP" -f sqlite -o database profile
 assert_eq "$(cat expected)" "$(overloads database)" 'a database'

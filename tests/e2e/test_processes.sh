@@ -154,7 +154,7 @@ assert_eq 5 ${#files[@]} files
 assert_calls "$first" work 200 child_work 0 fork_below 16
 for child in $(others); do
 	assert_calls "$child" work 11 child_work 500
-	assert_eq 1 "$("$DUMP" -f text --thread-parts "$child" |
+	assert_eq 1 "$("$DUMP" -f text --by thread,parts "$child" |
 		grep -c '^# thread')" 'threads of the child'
 done
 

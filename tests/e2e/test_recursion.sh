@@ -35,7 +35,7 @@ all_agree() {
 	done
 	"$DUMP" -q -f folded -o in.folded profile || fail 'folded'
 	# of a trace it would have the events
-	"$DUMP" -q -f speedscope --thread-parts -o in.speedscope profile ||
+	"$DUMP" -q -f speedscope --by thread,parts -o in.speedscope profile ||
 		fail 'speedscope'
 	list+=("folded,in.folded,names,no-calls,folded-names"
 		"speedscope,in.speedscope,names,no-calls")

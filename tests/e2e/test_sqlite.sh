@@ -29,7 +29,7 @@ same() { # WHAT BASE FILE
 agree() { # OPTION... PROFILE...: all figures are those of csv and json
 	base base "$@"
 	"$DUMP" -q -f csv -o all.csv "$@"
-	"$DUMP" -q -f csv --thread-parts -o threads.csv "$@"
+	"$DUMP" -q -f csv --by thread,parts -o threads.csv "$@"
 	"$DUMP" -q -f json -o all.json "$@"
 	same functions base all.csv
 	same threads base threads.csv

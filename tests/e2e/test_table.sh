@@ -197,7 +197,7 @@ assert_matches out '^self% .* min +max +calls  function '
 it 'what to do next is said below all of it, not below each part'
 assert_matches out '^Who calls it, what it calls: swizzle-dump -f tree -F [^ ]+ profile$'
 assert_matches out '^All of it in a browser: +swizzle-dump -f html profile$'
-"$DUMP" -f table --thread-parts profile >out
+"$DUMP" -f table --by thread,parts profile >out
 assert_ge "$(grep -c ', thread [0-9]' out)" 5 parts
 assert_not_contains out 'Who calls it'
 

@@ -14,7 +14,7 @@ assert_complete profile
 # thread i nests i % 20 deep: 10.5 calls on the average
 assert_calls profile short_thread "$THREADS" work "$THREADS" \
 	nest $((THREADS * 21 / 2)) main 1
-assert_eq $((THREADS + 1)) "$("$DUMP" -f text --thread-parts profile |
+assert_eq $((THREADS + 1)) "$("$DUMP" -f text --by thread,parts profile |
 	grep -c '^# thread')" 'threads in the profile'
 
 it 'detached threads'
@@ -40,7 +40,7 @@ assert_complete profile
 destroyed=$(cat out)
 assert_calls profile keyed_thread 300 destroy "$destroyed" \
 	work $((destroyed + 300))
-assert_eq 301 "$("$DUMP" -f text --thread-parts profile |
+assert_eq 301 "$("$DUMP" -f text --by thread,parts profile |
 	grep -c '^# thread')" 'threads in the profile'
 
 it 'a first thread that ends before the others'

@@ -150,7 +150,7 @@ assert_contains err 'flat.samples and calls are of different programs'
 capture "$DUMP" --times missing calls
 assert_status 1
 assert_contains err 'swizzle: missing: '
-for option in --thread-parts --separate-threads '--tid 1' '--from 1' '--by thread' \
+for option in '--by thread,parts' '--by thread,files' '--tid 1' '--from 1' '--by thread' \
 	'--by module,process' '-s max' '--diff calls'; do
 	# shellcheck disable=SC2086
 	capture "$DUMP" -f text --times samples $option calls

@@ -36,7 +36,7 @@ if viewer graphviz dot; then
 	assert_le "$boxes" "$(share_of 1.99)" 'boxes at 2 percent'
 	assert_ge "$boxes" "$(share_of 2.01)" 'boxes at 2 percent'
 	it 'graphviz: one graph per thread'
-	"$DUMP" -f dot --thread-parts profile >graph
+	"$DUMP" -f dot --by thread,parts profile >graph
 	capture dot -Tsvg graph
 	assert_status 0
 	assert_eq 5 "$(grep -c '^<svg' out)" graphs
@@ -94,7 +94,7 @@ if viewer speedscope chromium "$modules/speedscope/dist/release/index.html"; the
 	assert_eq 6 "$(self_of 'café')"
 	assert_eq 4 "$(self_of 'back\slash')"
 	# (whatever it reads, it saves begins and ends)
-	show --thread-parts profile
+	show --by thread,parts profile
 	assert_eq 'profiles	5	evented	nanoseconds' "$(head -n 1 shown)"
 fi
 

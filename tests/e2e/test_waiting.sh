@@ -39,7 +39,7 @@ check_clocks() { # PERCENT: of threads, by what they printed
 for mode in sample profile trace; do
 	it "$mode: each thread's running and waiting is that of its own clock"
 	"$RUN" -q -m $mode -o profile "$TARGETS/checkout" 500 >printed || abort 'no profile'
-	"$DUMP" -f csv --no-compensate --thread-parts -o threads.csv profile
+	"$DUMP" -f csv --no-compensate --by thread,parts -o threads.csv profile
 	# (what the kernel takes for samples is in one clock only)
 	case $mode in
 	sample) check_clocks 3 ;;

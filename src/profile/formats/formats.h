@@ -19,7 +19,7 @@ enum swz_format_takes {
 	SWZ_TAKES_NAMES = 1024,     /* --embed */
 	SWZ_TAKES_SOURCE = 2048,    /* --no-source */
 	SWZ_COMPRESSES = 32768,     /* its file is compressed as it is */
-	SWZ_TAKES_NO_PARTS = 16384, /* no --thread-parts */
+	SWZ_TAKES_NO_PARTS = 16384, /* no --by thread,parts */
 	SWZ_WRITES_FILE = 4096,     /* in any order: not to a pipe */
 	SWZ_TAKES_RINGS = 1u << 31, /* --ring-clock, --ring-paths */
 	SWZ_TAKES_CALLS = 8192,  /* -D, --at, --blame, --calls-of, and with that

@@ -198,7 +198,7 @@ static void check_diff(const struct swz_dump_options *options)
 	if (options->format->needs & SWZ_NEEDS_THREADS &&
 	    options->thread_parts) {
 		swz_dump_complain("--diff in the format %s adds all threads "
-				  "up; --separate-threads makes a file for "
+				  "up; --by thread,files makes a file for "
 				  "each name of threads",
 				  options->format->name);
 		exit(EXIT_USAGE);
@@ -223,7 +223,7 @@ static void check_diff(const struct swz_dump_options *options)
 	}
 	if (options->threads.count) {
 		swz_dump_complain("--diff has no use for --tid, as other "
-				  "threads have other ids; --thread-parts "
+				  "threads have other ids; --by thread "
 				  "compares those with the same name");
 		exit(EXIT_USAGE);
 	}
@@ -270,8 +270,7 @@ static void check_by(struct swz_dump_options *options)
 	if (options->old)
 		problem = "--diff";
 	else if (options->thread_parts || options->separate_threads)
-		problem = "--thread-parts and --separate-threads; --by "
-			  "thread has a row for each";
+		problem = "--by thread,parts and --by thread,files";
 	else if (options->table.sort == SWZ_SORT_MIN ||
 		 options->table.sort == SWZ_SORT_MAX)
 		problem = "this sort key";
@@ -291,8 +290,8 @@ static void check_causes(const struct swz_dump_options *options)
 	if (options->old || options->thread_parts || options->separate_threads)
 		swz_dump_bad_usage("--causes has no use for %s",
 				   options->old ? "--diff"
-						: "--thread-parts and "
-						  "--separate-threads");
+						: "--by thread,parts and --by "
+						  "thread,files");
 }
 
 static void check_apart(const struct swz_dump_options *options)
@@ -328,7 +327,7 @@ const char *swz_dump_not_of_times(const struct swz_dump_options *options,
 	if (options->old && !one_run)
 		return "--diff";
 	if (options->thread_parts || options->separate_threads)
-		return "--thread-parts and --separate-threads";
+		return "--by thread,parts and --by thread,files";
 	if (options->threads.count && !one_run)
 		return "--tid";
 	if (swz_dump_has_range(options))
@@ -423,6 +422,18 @@ static void take_function(struct swz_dump_options *options)
 		options->arguments[i] = options->arguments[i + 1];
 }
 
+/* --by thread: where there are no rows of threads each has a part. */
+static void make_thread_parts(struct swz_dump_options *options)
+{
+	if (options->by != SWZ_BY_THREAD || options->columns_by ||
+	    (options->format->by && !options->old))
+		return;
+	options->by = SWZ_BY_NOTHING;
+	options->thread_parts = true;
+	options->given &= ~(unsigned int)GIVEN_BY;
+	options->given |= GIVEN_THREAD_PARTS;
+}
+
 /* All are known, the format too. */
 static void dump_check_options(struct swz_dump_options *options)
 {
@@ -437,8 +448,8 @@ static void dump_check_options(struct swz_dump_options *options)
 		{SWZ_TAKES_SOURCE, "--no-source"},
 		{GIVEN_TID, "--tid"},
 		{GIVEN_RANGE, "--from or --to"},
-		{GIVEN_THREAD_PARTS, "--thread-parts"},
-		{GIVEN_SEPARATE_THREADS, "--separate-threads"},
+		{GIVEN_THREAD_PARTS, "--by thread,parts"},
+		{GIVEN_SEPARATE_THREADS, "--by thread,files"},
 		{GIVEN_NO_COMPENSATE, "--no-compensate"},
 		{GIVEN_DEMANGLE, "--demangle"},
 		{GIVEN_EMBED, "--embed"},
@@ -458,6 +469,7 @@ static void dump_check_options(struct swz_dump_options *options)
 
 	if (format->of_code)
 		take_function(options);
+	make_thread_parts(options);
 	for (i = 0; i < COUNT(names); i++)
 		if (options->given & ~takes(options) & names[i].bit)
 			others_take(options, names[i].option, names[i].bit);

@@ -284,13 +284,33 @@ static enum swz_group_key parse_key(const char *as, const char *name)
 	return key;
 }
 
+/* A part or a file for each thread has rows of its own. */
+static bool take_thread_outputs(struct swz_dump_options *options,
+				const char *value)
+{
+	options->thread_parts = strcmp(value, "thread,parts") == 0;
+	options->separate_threads = strcmp(value, "thread,files") == 0;
+	if (!options->thread_parts && !options->separate_threads)
+		return false;
+	options->by = options->columns_by = SWZ_BY_NOTHING;
+	options->given &= ~(unsigned int)GIVEN_BY;
+	options->given |= options->thread_parts ? GIVEN_THREAD_PARTS
+						: GIVEN_SEPARATE_THREADS;
+	return true;
+}
+
 void swz_dump_parse_by(struct swz_dump_options *options, const char *as,
 		       const char *value)
 {
 	const char *comma = strchr(value, ',');
 	char *first;
 
-	options->imbalance = false;
+	options->imbalance = options->thread_parts = options->separate_threads =
+		false;
+	options->given &= ~(unsigned int)(GIVEN_THREAD_PARTS |
+					  GIVEN_SEPARATE_THREADS);
+	if (take_thread_outputs(options, value))
+		return;
 	if (!comma) {
 		options->by = parse_key(as, value);
 		options->columns_by = SWZ_BY_NOTHING;
@@ -312,7 +332,9 @@ void swz_dump_parse_by(struct swz_dump_options *options, const char *as,
 	    options->columns_by != SWZ_BY_PROCESS &&
 	    options->columns_by != SWZ_BY_RANK)
 		swz_dump_bad_usage("option %s: '%s': columns are thread, "
-				   "process or rank",
+				   "process or rank; thread,parts and "
+				   "thread,files have a part or a file for "
+				   "each thread",
 				   as, value);
 	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
 	    options->by == SWZ_BY_RANK)
@@ -356,7 +378,8 @@ const struct swz_option swz_dump_option_list[] = {
 		 "which function (--flows); rank: how functions "
 		 "differ between the ranks of a parallel program; "
 		 "KEY,thread KEY,process KEY,rank: a column for each "
-		 "thread, process or rank",
+		 "thread, process or rank; thread,parts thread,files: a part "
+		 "or a file for each thread, as thread in other formats",
 	 .brief = "what each row is"},
 	{.name = "merge-into",
 	 .value = "FILE",
@@ -380,11 +403,11 @@ const struct swz_option swz_dump_option_list[] = {
 	{.name = "thread-parts",
 	 .id = OPTION_THREAD_PARTS,
 	 .group = GIVEN_THREAD_PARTS,
-	 .help = "one part (table, tree, ...) per thread"},
+	 .renamed = "--by thread,parts"},
 	{.name = "separate-threads",
 	 .id = OPTION_SEPARATE_THREADS,
 	 .group = GIVEN_SEPARATE_THREADS,
-	 .help = "one file (or table) per thread"},
+	 .renamed = "--by thread,files"},
 	{.name = "push",
 	 .value = "URL",
 	 .id = OPTION_PUSH,

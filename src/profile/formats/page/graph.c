@@ -607,7 +607,7 @@ void swz_graph_begin(struct swz_writer *writer)
 	swz_page_frame(writer->stream, swz_graph_head, swz_graph_head_end);
 }
 
-/* (a page has one graph: --thread-parts is not for it) */
+/* (a page has one graph: --by thread,parts is not for it) */
 void swz_graph_section(struct swz_writer *writer,
 		       const struct swz_section *section)
 {
