@@ -55,6 +55,31 @@ EOF
 	# one that grows meanwhile is cut, which takes longer where others compute, too
 	assert_le "$(cat cut.stacks)" $((2 + $(wc -l <stacks) / 10))
 
+	it "$engine: a timeline has the waiting, where it was"
+	"$DUMP" -q -f chrome -o chrome profile
+	"$DUMP" -q -f text -o text profile
+	python3 - chrome "$(grep -c ' waits ' list)" \
+		"$(sed -n 's/^# running .*, waiting \([0-9]*\) ns.*/\1/p' text)" \
+		<<'EOF' || fail 'waiting in the timeline'
+import json, sys
+open_calls, waited, elsewhere, begin = [], 0, 0, 0
+for event in json.load(open(sys.argv[1]))['traceEvents']:
+    if event['ph'] == 'B':
+        open_calls.append(event['name'])
+        begin = event['ts']
+    elif event['ph'] == 'E':
+        if open_calls.pop() == '[waiting]':
+            waited += event['ts'] - begin
+            if 'rests' not in open_calls:
+                elsewhere += event['ts'] - begin
+assert not open_calls, open_calls
+# (µs; 100 looks a second, each for 10 ms at least; the rest waited for a processor)
+looks, most = int(sys.argv[2]) * 10000, int(sys.argv[3]) / 1000
+assert looks > 50000
+assert 0.6 * looks < waited < 1.1 * most + 20000, (looks, waited, most)
+assert elsewhere < 0.5 * waited, (elsewhere, waited)
+EOF
+
 	it "$engine: ranges of time side by side add up to the whole"
 	middle=$(awk '/;rests/ { print $1; exit }' list)
 	assert_eq "$running" $(($(samples --to "$middle") + $(samples --from "$middle"))) sum

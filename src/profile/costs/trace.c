@@ -499,11 +499,59 @@ void swz_trace_off_begin(struct swz_trace_off *off,
 	swz_switches_open(&off->switches, thread);
 }
 
+void swz_trace_off_sampled(struct swz_trace_off *off,
+			   const struct swz_profile *profile,
+			   const struct swz_profile_thread *thread)
+{
+	off->samples = swz_samples_read(profile, thread, &off->sample_count);
+	off->apart = swz_samples_apart(profile, thread, true);
+}
+
+void swz_trace_off_free(struct swz_trace_off *off)
+{
+	free(off->samples);
+	off->samples = NULL;
+}
+
+static uint64_t sample_end(const struct swz_trace_off *off, size_t i)
+{
+	return swz_sample_end(off->samples, off->sample_count, i, off->apart,
+			      off->end);
+}
+
+/* Samples that waited one after the other are one time. */
+static bool next_sampled(struct swz_trace_off *off, uint64_t until,
+			 struct swz_off_time *time)
+{
+	const struct swz_profile_sample *samples = off->samples;
+	uint64_t to = 0;
+	size_t i = off->sample;
+
+	while (i < off->sample_count &&
+	       (!samples[i].waiting || (to = sample_end(off, i)) <= off->now))
+		i++;
+	off->sample = i;
+	if (i == off->sample_count || samples[i].ticks >= until)
+		return false;
+	*time = (struct swz_off_time){.from = samples[i].ticks};
+	while (to < until && i + 1 < off->sample_count &&
+	       samples[i + 1].waiting && samples[i + 1].ticks == to)
+		to = sample_end(off, ++i);
+	off->sample = i;
+	if (time->from < off->now)
+		time->from = off->now;
+	time->to = to < until ? to : until;
+	off->now = time->to;
+	return time->from < time->to;
+}
+
 bool swz_trace_off_next(struct swz_trace_off *off, uint64_t until,
 			struct swz_off_time *time)
 {
 	if (until > off->end)
 		until = off->end;
+	if (off->samples && next_sampled(off, until, time))
+		return true;
 	if (swz_switches_next(&off->switches, off->now, until, time))
 		return true;
 	if (until > off->now)

@@ -15,6 +15,7 @@
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
+#include "profile/file/samples.h"
 #include "profile/file/values.h"
 #include "profile/flows/flows.h"
 #include "profile/names/catalog.h"
@@ -130,10 +131,20 @@ struct swz_trace_off {
 	struct swz_switch_reader switches;
 	uint64_t now;
 	uint64_t end; /* ticks: of what is written of the thread */
+	/* Of a sampled profile in place of switches; NULL: there are none. */
+	struct swz_profile_sample *samples;
+	size_t sample, sample_count;
+	uint64_t apart; /* ticks from one to the next while it waits */
 };
 void swz_trace_off_begin(struct swz_trace_off *off,
 			 const struct swz_trace *trace,
 			 const struct swz_profile_thread *thread);
+
+/* Takes the samples of a sampled profile for them: free it then. */
+void swz_trace_off_sampled(struct swz_trace_off *off,
+			   const struct swz_profile *profile,
+			   const struct swz_profile_thread *thread);
+void swz_trace_off_free(struct swz_trace_off *off);
 
 /* The next one before UNTIL, the time of the thread's next event (after the
  * last: off->end), which then lies within what is open. False: there is none.

@@ -214,15 +214,17 @@ static void compare(struct swz_sample_spans *spans)
 	spans->shared = i;
 }
 
-/* Where the time ends that the sample stands for, if nothing follows it. */
-static uint64_t end_of(const struct swz_sample_spans *spans,
-		       const struct swz_profile_sample *sample)
+uint64_t swz_sample_end(const struct swz_profile_sample *samples, size_t count,
+			size_t i, uint64_t apart, uint64_t last)
 {
-	uint64_t ticks = sample->ticks + spans->expected[sample->waiting];
+	uint64_t ticks = samples[i].ticks, end = ticks + apart;
 
-	return ticks < sample->ticks || ticks > spans->thread->last_ticks
-		       ? spans->thread->last_ticks
-		       : ticks;
+	if (end < ticks || end > last)
+		end = last;
+	if (i + 1 < count && (samples[i + 1].ticks <= end ||
+			      samples[i + 1].ticks - ticks <= LONG_GAP * apart))
+		end = samples[i + 1].ticks;
+	return end;
 }
 
 /* False: all is told. */
@@ -244,11 +246,10 @@ static bool go_on(struct swz_sample_spans *spans)
 	spans->now = sample->ticks;
 	find_path(spans, swz_sample_context(spans->profile, sample));
 	compare(spans);
-	end = end_of(spans, sample);
-	if (spans->next == spans->count ||
-	    (sample[1].ticks > end &&
-	     sample[1].ticks - sample->ticks >
-		     LONG_GAP * spans->expected[sample->waiting]))
+	end = swz_sample_end(spans->samples, spans->count, spans->next - 1,
+			     spans->expected[sample->waiting],
+			     spans->thread->last_ticks);
+	if (spans->next == spans->count || end < sample[1].ticks)
 		spans->until = end;
 	return true;
 }

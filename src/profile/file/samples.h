@@ -30,6 +30,11 @@ struct swz_profile_sample *swz_samples_read(
 uint32_t swz_sample_context(const struct swz_profile *profile,
 			    const struct swz_profile_sample *sample);
 
+/* Where the time ends that sample I of a thread stands for: at the next one, or
+ * APART later if none comes for long; LAST at the latest. */
+uint64_t swz_sample_end(const struct swz_profile_sample *samples, size_t count,
+			size_t i, uint64_t apart, uint64_t last);
+
 /* The time of a node's own samples, without what is below it. */
 struct swz_sample_share {
 	uint32_t node;

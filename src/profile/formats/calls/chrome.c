@@ -217,6 +217,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	w->depth = 0;
 	w->values = swz_values_open(binding->profile, thread);
 	swz_trace_off_begin(&off, w->trace, thread);
+	swz_trace_off_sampled(&off, binding->profile, thread);
 	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
 	swz_trace_flows_begin(&flows, w->trace, binding, thread);
 	while (swz_trace_next(w->json.stream, w->trace, events, &event)) {
@@ -228,6 +229,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	put_off(w, binding, thread->record.tid, &off, off.end);
 	put_marks(w, binding, thread->record.tid, &marks, marks.to);
 	put_flows(w, binding, thread->record.tid, &flows, flows.to);
+	swz_trace_off_free(&off);
 	swz_values_close(w->values);
 	swz_trace_close(w->trace, events, thread);
 }

@@ -312,6 +312,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	begin_thread(w, binding->profile, thread, process);
 	w->values = swz_values_open(binding->profile, thread);
 	swz_trace_off_begin(&off, w->trace, thread);
+	swz_trace_off_sampled(&off, binding->profile, thread);
 	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
 	swz_trace_flows_begin(&flows, w->trace, binding, thread);
 	while (swz_trace_next(w->stream, w->trace, events, &event)) {
@@ -323,6 +324,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	put_off(w, binding, &off, off.end);
 	put_marks(w, binding, &marks, marks.to, process);
 	put_flows(w, binding, &flows, flows.to);
+	swz_trace_off_free(&off);
 	swz_values_close(w->values);
 	swz_trace_close(w->trace, events, thread);
 }
