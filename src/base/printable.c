@@ -519,6 +519,32 @@ void swz_labels_read(struct swz_labels *labels, char *const *environment)
 					    strlen("SWIZZLE_LABEL")));
 }
 
+static void remove_label(struct swz_labels *labels, const char *name)
+{
+	size_t at = 0;
+
+	while (at < labels->bytes) {
+		size_t first = strlen(labels->text + at) + 1;
+		size_t both = first + strlen(labels->text + at + first) + 1;
+
+		if (strcmp(labels->text + at, name) != 0) {
+			at += both;
+			continue;
+		}
+		labels->bytes -= both;
+		labels->strings -= 2;
+		memmove(labels->text + at, labels->text + at + both,
+			labels->bytes - at);
+	}
+}
+
+void swz_labels_set(struct swz_labels *labels, const char *name,
+		    const char *value)
+{
+	remove_label(labels, name);
+	add(labels, name, value);
+}
+
 static const char *last_part(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;

@@ -72,6 +72,11 @@ struct swz_labels {
  * out. Allocates nothing. */
 void swz_labels_read(struct swz_labels *labels, char *const *environment);
 
+/* Sets one, in the place of another one of that name. Without room it is left
+ * out. */
+void swz_labels_set(struct swz_labels *labels, const char *name,
+		    const char *value);
+
 /* Adds SWZ_LABEL_CALLED where that is needed. CALLED and FILE are paths; either
  * may be NULL or empty. */
 void swz_labels_add_called(struct swz_labels *labels, const char *called,

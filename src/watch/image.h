@@ -135,6 +135,8 @@ struct swz_image {
 	char *executable, *directory;
 	char *arguments; /* each with its NUL */
 	struct swz_labels labels;
+	struct swz_labels context; /* what it publishes (process_context.h) */
+	uint64_t context_ns;       /* when that is looked for next */
 	size_t argument_count, argument_bytes;
 	struct swz_image_mapping *mappings; /* sorted, apart */
 	size_t mapping_count, mapping_capacity;

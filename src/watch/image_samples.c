@@ -5,6 +5,7 @@
 #include "swizzle/format.h"
 #include "watch/counted_code.h"
 #include "watch/image.h"
+#include "watch/process_context.h"
 #include "watch/script_frames.h"
 #include "watch/unwind/full_step.h"
 #include "watch/unwind/unwinder.h"
@@ -255,6 +256,25 @@ bool swz_image_is_own_thread(const struct swz_image *image,
 					    sizeof(thread->name)) == 0;
 }
 
+/* A process publishes its context when it has started, and again when that
+ * changes: it is looked for ever more seldom. */
+#define FIRST_LOOK_NS UINT64_C(20000000)
+#define LAST_LOOK_NS UINT64_C(60000000000)
+
+static void look_for_context(struct swz_image *image, uint64_t time_ns)
+{
+	uint64_t age_ns = time_ns > image->start_ns ? time_ns - image->start_ns
+						    : 0;
+
+	if (time_ns < image->context_ns)
+		return;
+	(void)swz_process_context_read(image->pid, &image->context);
+	if (age_ns < FIRST_LOOK_NS)
+		age_ns = FIRST_LOOK_NS;
+	image->context_ns = time_ns + (age_ns < LAST_LOOK_NS ? age_ns
+							     : LAST_LOOK_NS);
+}
+
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
 		   const struct swz_stack *stack,
@@ -264,6 +284,7 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 	struct swz_registers at = {0};
 	uint32_t node = 0, line = 0;
 
+	look_for_context(image, hit->time_ns);
 	if (swz_counted_code_is_paused(image, hit->time_ns)) {
 		add_paused(image, thread, hit);
 		return;

@@ -456,12 +456,23 @@ static void add_command(struct content *c, const struct swz_image *image)
 		       image->argument_bytes);
 }
 
-static void add_labels(struct content *c, const struct swz_labels *labels)
+/* A process knows better than its environment. */
+static void add_labels(struct content *c, const struct swz_image *image)
 {
-	if (labels->strings)
-		memcpy(add_chunk(c, SWZ_CHUNK_LABELS, labels->strings, 0,
-				 labels->bytes),
-		       labels->text, labels->bytes);
+	struct swz_labels labels = image->labels;
+	const struct swz_labels *published = &image->context;
+	const char *name, *value;
+
+	for (size_t at = 0; at < published->bytes;
+	     at += strlen(name) + strlen(value) + 2) {
+		name = published->text + at;
+		value = name + strlen(name) + 1;
+		swz_labels_set(&labels, name, value);
+	}
+	if (labels.strings)
+		memcpy(add_chunk(c, SWZ_CHUNK_LABELS, labels.strings, 0,
+				 labels.bytes),
+		       labels.text, labels.bytes);
 }
 
 struct script_line {
@@ -907,7 +918,7 @@ bool swz_profile_file_write(struct swz_sample_run *run, struct swz_image *image)
 	}
 	n = number_functions(image);
 	add_command(&c, image);
-	add_labels(&c, &image->labels);
+	add_labels(&c, image);
 	add_code(&c, image, &n);
 	for (size_t i = 0; i < image->thread_count; i++)
 		add_thread(&c, run, image, (uint32_t)i, &n, end_ns, &own_ns);

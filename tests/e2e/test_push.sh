@@ -70,7 +70,7 @@ assert_eq "process=workers pid=$(pid calls) service_name=my service host=$(uname
 PMI_RANK=3 "$RUN" -q -o ranked "$TARGETS/workers" >/dev/null
 "$DUMP" -q -f pprof -o both.pb.gz calls ranked
 assert_eq "process=workers host=$(uname -n)" "$(labels both.pb.gz)" two
-"$DUMP" -q -f pprof --thread-parts --tid workers -o both.pb.gz calls ranked
+"$DUMP" -q -f pprof --by thread,parts --tid workers -o both.pb.gz calls ranked
 assert_eq "$(LC_ALL=C sort <<END
 process=workers pid=$(pid calls) service_name=my service host=$(uname -n) \
 thread=workers tid=$(pid calls)
@@ -88,6 +88,60 @@ capture read_otlp samples.pb
 assert_status 0
 grep -qx 'K cpu samples' out || fail "kinds: $(grep ^K out)"
 grep -qx 'R service.name unknown_service:perl' out || fail 'name of the service'
+
+it 'what a process publishes of itself is in the resource'
+cat >publishes.c <<'END'
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+/* ProcessContext: service.name "shop", service.version "1.2"; shard 7 */
+static const char payload[] = "\x0a\x32"
+	"\x0a\x16\x0a\x0cservice.name\x12\x06\x0a\x04shop"
+	"\x0a\x18\x0a\x0fservice.version\x12\x05\x0a\x03" "1.2"
+	"\x12\x0b\x0a\x05shard\x12\x02\x18\x07";
+static volatile unsigned long sink;
+__attribute__((noinline)) void work(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		sink += i;
+}
+int main(void)
+{
+	struct { char signature[8]; uint32_t version, size; uint64_t time; const void *at; }
+		header = {{0}, 2, sizeof(payload) - 1, 1, payload}, *published;
+	int fd = memfd_create("OTEL_CTX", 0);
+	struct timespec used = {0};
+	if (fd < 0 || ftruncate(fd, 4096))
+		return 1;
+	published = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	*published = header;
+	memcpy(published->signature, "OTEL_CTX", 8);
+	while (used.tv_sec < 1) {
+		work();
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	}
+	return 0;
+}
+END
+gcc -O1 -o publishes publishes.c || abort 'no program'
+for mode in sample both; do
+	OTEL_SERVICE_NAME=other "$RUN" -q -m $mode -o published.$mode ./publishes ||
+		fail "$mode: status $?"
+	"$DUMP" -q -f otlp -o published.pb published.$mode
+	capture read_otlp published.pb
+	assert_status 0
+	for wanted in 'service.name shop' 'service.version 1.2' "host.name $(uname -n)"; do
+		grep -qxF "R $wanted" out ||
+			fail "$mode: resource: no $wanted in $(grep ^R out)"
+	done
+	! grep -qx 'R service.name other' out || fail "$mode: both names"
+done
+"$DUMP" -f info published.sample >info
+assert_contains info 'shard'
 
 serve() { # STATUS...: starts a server, that notes in $got
 	got=$(mktemp -d got.XXXXXX)

@@ -210,6 +210,24 @@ static void take_command(struct swz_profile *to, const struct swz_profile *from)
 	to->argument_count = from->argument_count;
 }
 
+/* Who samples has seen what a process published while it ran. */
+static void take_labels(struct swz_profile *to, const struct swz_profile *from)
+{
+	for (size_t i = 0; i < from->label_count; i++) {
+		size_t at = 0;
+
+		while (at < to->label_count &&
+		       strcmp(to->labels[2 * at], from->labels[2 * i]) != 0)
+			at++;
+		if (at == to->label_count)
+			to->labels = swz_reallocate(to->labels,
+						    2 * ++to->label_count,
+						    sizeof(*to->labels));
+		to->labels[2 * at] = from->labels[2 * i];
+		to->labels[2 * at + 1] = from->labels[2 * i + 1];
+	}
+}
+
 /* The first with that number that is not yet taken: numbers come again. */
 static const struct swz_profile_thread *take_thread(const struct threads *t,
 						    uint32_t samples,
@@ -466,6 +484,13 @@ static int write_joined(struct swz_dump_input *input,
 	swz_dump_join_end(&join, input, samples);
 	t.counting = join.counting;
 	swz_dump_mark_uncounted(&join.counts.report, catalog, input, true);
+	for (size_t i = 0; i < input->count; i++) {
+		uint32_t sampled = samples_of(&t, i);
+
+		if (sampled != SWZ_INDEX_NONE)
+			take_labels(input->profiles[i],
+				    samples->profiles[sampled]);
+	}
 	if ((!(options->format->needs & SWZ_NEEDS_PLACES) &&
 	     !options->table.offsets) ||
 	    options->by != SWZ_BY_NOTHING)

@@ -359,6 +359,34 @@ static void put_label(struct encoder *e, const struct swz_section *all,
 		put_resource(e, key, value, 0);
 }
 
+/* Of the environment, or as the processes publish it. */
+static void put_either(struct encoder *e, const struct swz_section *all,
+		       const char *label, const char *key)
+{
+	put_label(e, all, swz_common_label(all, label) ? label : key, key);
+}
+
+/* The others that the processes publish (OTEP 4719): their names have dots, as
+ * swizzle's own have not. */
+static void put_published(struct encoder *e, const struct swz_section *all)
+{
+	static const char *const others[] = {
+		"service.name", "host.name", "k8s.pod.name",
+		"k8s.namespace.name"};
+	const struct swz_profile *profile = all->profiles[0];
+
+	for (size_t i = 0; i < profile->label_count; i++) {
+		const char *name = profile->labels[2 * i];
+		bool is_new = strchr(name, '.') &&
+			      strncmp(name, "process.", 8) != 0;
+
+		for (size_t j = 0; j < sizeof(others) / sizeof(others[0]); j++)
+			is_new &= strcmp(name, others[j]) != 0;
+		if (is_new)
+			put_label(e, all, name, name);
+	}
+}
+
 static void put_process(struct encoder *e, const struct swz_profile *profile)
 {
 	char *command = swz_command_text(profile);
@@ -384,8 +412,9 @@ static void put_processes(struct encoder *e)
 	else
 		put_resource(e, "service.name", unknown, 0);
 	put_label(e, &all, "host", "host.name");
-	put_label(e, &all, "pod", "k8s.pod.name");
-	put_label(e, &all, "namespace", "k8s.namespace.name");
+	put_either(e, &all, "pod", "k8s.pod.name");
+	put_either(e, &all, "namespace", "k8s.namespace.name");
+	put_published(e, &all);
 	if (name)
 		put_resource(e, "process.executable.name", name, 0);
 	if (e->profile_count == 1)
