@@ -146,8 +146,8 @@ static void keep_frames(struct swz_image *image, struct walked *w,
 	}
 }
 
-/* Reads /proc after a walk was lost; true if more code is mapped than was known.
- * Stacks that are lost for another reason make this ever rarer. */
+/* Reads /proc after a walk was lost; true if more code is mapped than was
+ * known. Stacks that are lost for another reason make this ever rarer. */
 static bool learns_of_mappings(struct swz_image *image)
 {
 	const uint64_t before = image->mappings_made;
@@ -185,12 +185,11 @@ static uint32_t add_frames(struct swz_image *image,
 
 	swz_script_frames_begin(image);
 	do
-		count = swz_unwinder_walk_frames(image->unwinder, registers,
-						 stack, pcs, frame_pointers,
-						 thread->node_count < MANY_NODES
-							 ? MOST_FRAMES
-							 : SWZ_MOST_FRAMES,
-						 &end);
+		count = swz_unwinder_walk_frames(
+			image->unwinder, registers, stack, pcs, frame_pointers,
+			thread->node_count < MANY_NODES ? MOST_FRAMES
+							: SWZ_MOST_FRAMES,
+			&end);
 	while (end == SWZ_WALK_LOST && hit->maps_may_be_old &&
 	       learns_of_mappings(image));
 	count = leave_out_ours(image, pcs, frame_pointers, count);
@@ -271,8 +270,8 @@ static void look_for_context(struct swz_image *image, uint64_t time_ns)
 	(void)swz_process_context_read(image->pid, &image->context);
 	if (age_ns < FIRST_LOOK_NS)
 		age_ns = FIRST_LOOK_NS;
-	image->context_ns = time_ns + (age_ns < LAST_LOOK_NS ? age_ns
-							     : LAST_LOOK_NS);
+	image->context_ns = time_ns +
+			    (age_ns < LAST_LOOK_NS ? age_ns : LAST_LOOK_NS);
 }
 
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,

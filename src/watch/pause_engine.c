@@ -204,9 +204,8 @@ static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 			uint64_t now)
 {
 	struct swz_registers registers = {0}, again = {0};
-	struct swz_sampled_hit hit = {.waiting = true,
-					.maps_may_be_old = true,
-					.time_ns = now};
+	struct swz_sampled_hit hit = {
+		.waiting = true, .maps_may_be_old = true, .time_ns = now};
 	struct user_regs_struct there = {0};
 	struct swz_stack stack;
 	int32_t pid = task->image->pid;

@@ -97,8 +97,8 @@ struct swz_tree {
 	bool samples; /* `calls` are samples that hit the context itself */
 	bool counts;  /* calls of edges are known, and no time: all are 0 */
 	bool merged;  /* of a sum of profiles */
-	/* Times of calls, by function (--percentiles); in a range of those calls of
-	 * which all lies in it. */
+	/* Times of calls, by function (--percentiles); in a range of those
+	 * calls of which all lies in it. */
 	struct swz_tree_times *times;
 	size_t times_count;
 	uint64_t not_shown;      /* calls, or samples, of what a view hides */

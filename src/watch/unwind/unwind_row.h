@@ -93,8 +93,8 @@ void swz_unwind_row_table_free(struct swz_unwind_row_table *table);
 
 /* The row that follows from code that begins a frame (push %rbp; mov %rsp,%rbp)
  * or ends one (add $n,%rsp; pop ...; ret), or is an entry of the PLT;
- * SWZ_ROW_BRANCH before test %rax,%rax. SWZ_ROW_NONE: nothing does. CALLED: the function has called
- * something, so it does not begin. */
+ * SWZ_ROW_BRANCH before test %rax,%rax. SWZ_ROW_NONE: nothing does. CALLED: the
+ * function has called something, so it does not begin. */
 struct swz_unwind_row swz_code_row(const uint8_t *code, size_t size,
 				   bool called);
 

@@ -370,9 +370,9 @@ static void put_either(struct encoder *e, const struct swz_section *all,
  * swizzle's own have not. */
 static void put_published(struct encoder *e, const struct swz_section *all)
 {
-	static const char *const others[] = {
-		"service.name", "host.name", "k8s.pod.name",
-		"k8s.namespace.name"};
+	static const char *const others[] = {"service.name", "host.name",
+					     "k8s.pod.name",
+					     "k8s.namespace.name"};
 	const struct swz_profile *profile = all->profiles[0];
 
 	for (size_t i = 0; i < profile->label_count; i++) {
