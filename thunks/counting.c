@@ -53,6 +53,12 @@ static const uint8_t first_only[] = {
 	0x48,     0x8b,     0x4c, 0x24, 0xe8 /* mov -24(%rsp), %rcx */
 };
 
+/* The word has all bits or none (SWZ_COUNT_CALLED). */
+static const uint8_t first_without_flags[] = {
+	0x48, 0x85, 0x25, 0, 0, 0, 0, /* test %rsp, factor(%rip) */
+	0x74, 0                       /* jz second */
+};
+
 /* AT: where FIND begins. */
 #define FORM(name, at) \
 	{ \
@@ -67,10 +73,15 @@ static const struct form forms[] = {
 	[SWZ_COUNT_FIRST] = {.bytes = sizeof(first_only),
 			     .factor = 13,
 			     .to_second = 18,
-			     .code = first_only}};
+			     .code = first_only},
+	[SWZ_COUNT_FIRST_FREE_FLAGS] = {.bytes = sizeof(first_without_flags),
+					.factor = 3,
+					.to_second = 8,
+					.code = first_without_flags}};
 
 _Static_assert(sizeof(with_flags) == 80 && sizeof(without_flags) == 65 &&
-		       sizeof(first_only) == 24,
+		       sizeof(first_only) == 24 &&
+		       sizeof(first_without_flags) == 9,
 	       "the code");
 
 unsigned swz_count_bytes(enum swz_counting form)
@@ -140,6 +151,19 @@ static void write_first(uint8_t *entry)
 	put_short(entry, SECOND + 9, HEAD);
 }
 
+/* The same where nothing was saved yet, and flags need not be. */
+static void write_first_without_flags(uint8_t *entry)
+{
+	static const uint8_t first[] = {
+		SAVE_RAX, SAVE_RCX, 0xeb, 0, /* jmp head */
+		0x66,     0x90,
+	};
+
+	_Static_assert(sizeof(first) == SECOND_BYTES, "before entry");
+	memcpy(entry + SECOND, first, sizeof(first));
+	put_short(entry, SECOND + 11, HEAD);
+}
+
 void swz_count_write(uint8_t *entry, enum swz_counting which,
 		     const uint64_t *factor,
 		     const struct swz_count_access *access)
@@ -149,6 +173,8 @@ void swz_count_write(uint8_t *entry, enum swz_counting which,
 	memcpy(entry, form->code, form->bytes);
 	if (which == SWZ_COUNT_FIRST)
 		write_first(entry);
+	else if (which == SWZ_COUNT_FIRST_FREE_FLAGS)
+		write_first_without_flags(entry);
 	else
 		write_second(entry, form);
 	put_short(entry, form->to_second, SECOND);
@@ -159,6 +185,8 @@ void swz_count_write(uint8_t *entry, enum swz_counting which,
 
 enum swz_counting swz_count_form(const uint8_t *entry)
 {
+	if (entry[1] == first_without_flags[1])
+		return SWZ_COUNT_FIRST_FREE_FLAGS;
 	if (entry[5] == 0x9f) /* lahf */
 		return SWZ_COUNT_KEEPING_FLAGS;
 	return entry[forms[SWZ_COUNT_FIRST].factor - 1] == 0x0d

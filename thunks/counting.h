@@ -18,8 +18,9 @@
  * child. base and mask are 0 in a new thread, which leads to C, too.
  *
  * With -m cover only the first call is of interest: while the factor is 0 the
- * code goes to C, and otherwise on to the displaced instructions. It needs no
- * flags for that (jrcxz).
+ * code goes to C, and otherwise on to the displaced instructions. Where the
+ * program needs its flags there it asks by jrcxz, else by a test with %rsp,
+ * which is never 0: then the factor has all bits, and no register is needed.
  *
  * Below the return address at S the code uses the memory that no frame has yet
  * (SysV ABI 3.2.2: no signal handler touches 128 bytes below %rsp):
@@ -34,8 +35,12 @@ enum swz_counting {
 	SWZ_COUNT_KEEPING_FLAGS = 0,
 	SWZ_COUNT_FREE_FLAGS = 1, /* the program needs none of the arithmetic
 				   * flags there */
-	SWZ_COUNT_FIRST = 2       /* -m cover: the first call only */
+	SWZ_COUNT_FIRST = 2,      /* -m cover: the first call only */
+	SWZ_COUNT_FIRST_FREE_FLAGS = 3 /* the same */
 };
+
+/* The factor of a function that was called, with -m cover. */
+#define SWZ_COUNT_CALLED UINT64_MAX
 
 /* Spreads a function's call sites, which often follow one another closely, over
  * the table. 32 bits of the product count. */

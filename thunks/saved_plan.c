@@ -149,7 +149,8 @@ static uint32_t least_bytes(const struct swz_saved_header *h,
 			    const struct swz_saved_function *f)
 {
 	return is_counted(h, f)
-		       ? SWZ_COUNT_HEAD + swz_count_bytes(SWZ_COUNT_FIRST)
+		       ? SWZ_COUNT_HEAD +
+				 swz_count_bytes(SWZ_COUNT_FIRST_FREE_FLAGS)
 		       : SWZ_TRAMPOLINE_BODY;
 }
 

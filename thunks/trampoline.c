@@ -486,10 +486,11 @@ static bool is_counted(const struct swz_trampolines *region,
 static enum swz_counting counting_of(const struct swz_trampolines *region,
 				     const struct swz_patch_site *site)
 {
+	bool free = swz_flags_are_free(site->code, 0);
+
 	if (hooks_of(region->start)->first_only)
-		return SWZ_COUNT_FIRST;
-	return swz_flags_are_free(site->code, 0) ? SWZ_COUNT_FREE_FLAGS
-						 : SWZ_COUNT_KEEPING_FLAGS;
+		return free ? SWZ_COUNT_FIRST_FREE_FLAGS : SWZ_COUNT_FIRST;
+	return free ? SWZ_COUNT_FREE_FLAGS : SWZ_COUNT_KEEPING_FLAGS;
 }
 
 /* Bytes between the head and the copies. */
@@ -844,8 +845,10 @@ static const uint8_t *jumps_to(const uint8_t *code)
 static bool is_counting(const uint8_t *code)
 {
 	static const uint8_t begin[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
+	static const uint8_t first[] = {0x48, 0x85, 0x25};
 
-	return memcmp(code, begin, sizeof(begin)) == 0 &&
+	return (memcmp(code, begin, sizeof(begin)) == 0 ||
+		memcmp(code, first, sizeof(first)) == 0) &&
 	       is_trampoline(code - SWZ_COUNT_HEAD);
 }
 

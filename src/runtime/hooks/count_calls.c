@@ -118,7 +118,8 @@ const uint8_t *swz_count_enter(const uint8_t *head_end, const uint64_t *slot)
 	thread = swz_this_thread(NULL, slot);
 	cold = thread ? read_once(thread->cold) : NULL;
 	if (cold && !cold->pauses) {
-		*factor = swz_count_factor_of(id);
+		*factor = swz_config.first_calls ? SWZ_COUNT_CALLED
+						 : swz_count_factor_of(id);
 		count(thread, cold, id, *slot);
 	} else if (!thread && swz_recording) {
 		swz_lose_call();
