@@ -665,7 +665,8 @@ static void put_line(struct line *l, struct swz_run_files *w)
 	const bool tree = t->files > 1, all = tree && !t->others;
 
 	put(l, "swizzle: ");
-	put_count(l, t->calls, " call");
+	put_count(l, t->calls,
+		  t->flags & SWZ_FILE_COVER ? " first call" : " call");
 	put(l, " in ");
 	put_time(l, nanoseconds(t));
 	put(l, ", ");

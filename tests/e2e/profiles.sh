@@ -32,7 +32,7 @@ row() { # TABLE COLUMN(calls|self|incl) FUNCTION
 	awk -v column="$2" -v name="$3" '
 		BEGIN { at = column == "calls" ? 1 : column == "self" ? 2 : 3 }
 		/^#/ { next }
-		/^ *calls .* function  module$/ { numbers = NF - 2; next }
+		/^ *(calls|runs) .* function  module$/ { numbers = NF - 2; next }
 		{
 			value = $at
 			rest = $0

@@ -186,6 +186,7 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 	to->sampled |= from->sampled;
 	to->samples |= from->samples;
 	to->without_times |= from->without_times;
+	to->first_calls |= from->first_calls;
 	to->ends_unseen |= from->ends_unseen;
 	to->has_times |= from->has_times;
 	to->lost_times = swz_add_count(to->lost_times, from->lost_times);
@@ -731,6 +732,8 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	report->sampled |= tree->sampled;
 	report->samples |= tree->samples;
 	report->without_times |= tree->counts;
+	report->first_calls |= (binding->profile->header.flags &
+				SWZ_FILE_COVER) != 0;
 	report->thread_count += !tree->absent;
 	report->folded_recursion = swz_add_count(report->folded_recursion,
 						 sums.folded_calls);

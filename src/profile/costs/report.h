@@ -101,6 +101,8 @@ struct swz_report {
 	bool sampled;         /* times are estimates, in some thread at least */
 	bool samples;         /* what is called calls here are samples */
 	bool without_times;   /* -m count: all times are 0, and not known */
+	bool first_calls;     /* -m cover: what is called calls here are
+			       * profiles with a first call */
 	bool ends_unseen;     /* joined: calls were counted by -m count */
 	bool has_times;       /* of a function at least: --percentiles */
 	uint64_t lost_times;  /* of calls: there was no room for them */

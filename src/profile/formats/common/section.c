@@ -466,11 +466,12 @@ static void put_not_shown(FILE *stream, const struct swz_report *report)
 /* The head's total where there is no time. */
 static void put_total_calls(FILE *stream, const struct swz_report *report)
 {
-	fprintf(stream,
-		"# %" PRIu64 " calls in %zu thread%s, exact; no times "
-		"(-m count)\n",
-		swz_calls_of(report), report->thread_count,
-		report->thread_count == 1 ? "" : "s");
+	fprintf(stream, "# %" PRIu64 " %s in %zu thread%s%s\n",
+		swz_calls_of(report),
+		report->first_calls ? "first calls" : "calls",
+		report->thread_count, report->thread_count == 1 ? "" : "s",
+		report->first_calls ? "; later ones are not counted (-m cover)"
+				    : ", exact; no times (-m count)");
 }
 
 static void put_total(FILE *stream, const struct swz_section *section)

@@ -127,6 +127,12 @@ static inline const char *swz_counted(const struct swz_section *section)
 	return section->report->samples ? "samples" : "calls";
 }
 
+/* The same as people read it: only first calls are known of -m cover. */
+static inline const char *swz_counted_title(const struct swz_section *section)
+{
+	return section->report->first_calls ? "runs" : swz_counted(section);
+}
+
 /* ns that a recorded call costs inside and outside of what it records. */
 double swz_hook_cost_ns(const struct swz_profile *profile);
 

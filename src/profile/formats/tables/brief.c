@@ -192,7 +192,9 @@ static void put_function(FILE *stream, const struct swz_section *section,
 	fputs("): ", stream);
 	if (!report->without_times)
 		put_times(stream, report, function, row->costs);
-	if (row->costs->uncounted)
+	if (report->first_calls)
+		fputs("ran\n", stream);
+	else if (row->costs->uncounted)
 		fputs("calls not counted\n", stream);
 	else
 		fprintf(stream, "%s %.*s\n",

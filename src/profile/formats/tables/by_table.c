@@ -415,7 +415,7 @@ static void measure(struct table *table, FILE *stream,
 		table->id = width > table->id ? width : table->id;
 	}
 	swz_cells_begin(&table->cells, stream, style, longest, calls,
-			swz_counted(table->by->section));
+			swz_counted_title(table->by->section));
 	table->cells.total = total;
 }
 

@@ -134,11 +134,12 @@ static void context_put_columns(const struct swz_context_table *table)
 	}
 	if (table->old) {
 		swz_diff_put_columns(table->stream, &table->widths,
-				     swz_counted(table->section), false, false);
+				     swz_counted_title(table->section), false,
+				     false);
 		return;
 	}
 	fprintf(table->stream, "%12s %15s %15s %7s",
-		swz_counted(table->section), "self", "incl",
+		swz_counted_title(table->section), "self", "incl",
 		table->of_self ? "self%" : "incl%");
 	if (swz_shows_waiting(table->section->report, table->options))
 		fprintf(table->stream, " %15s %15s", "self-wait", "incl-wait");
@@ -934,7 +935,8 @@ void swz_write_tree(FILE *stream, const struct swz_section *section,
 				section->report->waiting_ns > table.total
 					? section->report->waiting_ns
 					: table.total,
-				most_calls(section), swz_counted(section));
+				most_calls(section),
+				swz_counted_title(section));
 		cells.total = table.total;
 		swz_cells_have_bound(&cells, section->report->bound_ns);
 		if (section->old)

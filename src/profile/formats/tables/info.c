@@ -764,7 +764,11 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	put_threads(stream, profile, &findings);
 	if (is_counted(profile))
 		fprintf(stream,
-			"call edges: %" PRIu64 ", exact; no times (-m count)\n",
+			header->flags & SWZ_FILE_COVER
+				? "first calls: %" PRIu64
+				  "; later ones are not counted (-m cover)\n"
+				: "call edges: %" PRIu64
+				  ", exact; no times (-m count)\n",
 			findings.edges);
 	else
 		fprintf(stream, "contexts: %" PRIu64 "\n", findings.contexts);

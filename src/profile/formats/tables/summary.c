@@ -209,6 +209,12 @@ static void put_amounts(FILE *stream, const struct swz_style *style,
 
 	if (!put_merged(stream, section))
 		put_who(stream, style, section);
+	if (report->first_calls) {
+		put_many(stream, swz_calls_of(report), "first call",
+			 "first calls");
+		fputs("; later ones are not counted (-m cover)\n", stream);
+		return;
+	}
 	put_many(stream, swz_calls_of(report),
 		 report->samples ? "sample" : "call", swz_counted(section));
 	if (report->without_times) {

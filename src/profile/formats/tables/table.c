@@ -426,6 +426,10 @@ static void put_rest(FILE *stream, const struct swz_section *section,
 		calls = swz_add_count(calls, rows[i].costs->calls);
 	}
 	swz_put_shown(stream, count, all, "function", "functions");
+	if (section->report->first_calls) {
+		fputs(".\n", stream);
+		return;
+	}
 	if (section->report->without_times) {
 		fprintf(stream, ". These have %s of the calls.\n",
 			swz_figure_share(
@@ -523,7 +527,7 @@ static void write_table(FILE *stream, const struct swz_section *section,
 		.cells = {.stream = stream, .style = style},
 		.estimated = swz_report_is_estimated(section->report),
 		.waiting = section->report->knows_waiting,
-		.counted = swz_counted(section),
+		.counted = swz_counted_title(section),
 		.report = section->report,
 		.extremes = options->sort == SWZ_SORT_MIN ||
 			    options->sort == SWZ_SORT_MAX,
@@ -628,7 +632,7 @@ static void put_table(FILE *stream, const struct swz_section *section,
 	}
 	swz_put_summary(stream, options->style, section);
 	swz_cells_begin(&cells, stream, options->style, swz_diff_total(section),
-			most, swz_counted(section));
+			most, swz_counted_title(section));
 	cells.without_times = section->report->without_times;
 	for (i = 0; i < count; i++) {
 		swz_cells_have_bound(&cells, rows[i].diff.costs.new.bound_ns);
@@ -685,8 +689,8 @@ static void write_text_diff(FILE *stream, const struct swz_section *section,
 		fputs("# sampled: counts are exact, times are estimates; +/- "
 		      "is the standard error of self.diff\n",
 		      stream);
-	swz_diff_put_columns(stream, &widths, swz_counted(section), sampled,
-			     noise);
+	swz_diff_put_columns(stream, &widths, swz_counted_title(section),
+			     sampled, noise);
 	for (i = 0; i < count; i++)
 		put_changed_row(stream, &widths, &rows[i], sampled, noise);
 	free(rows);
@@ -708,8 +712,8 @@ static struct swz_columns text_columns(const struct swz_function_table *table,
 				       const struct swz_table_options *options)
 {
 	const struct swz_report *report = table->section->report;
-	struct swz_columns columns = {.counted = swz_counted(table->section),
-				      .table = table};
+	struct swz_columns columns = {
+		.counted = swz_counted_title(table->section), .table = table};
 
 	add(&columns, SWZ_COLUMN_CALLS);
 	add(&columns, SWZ_COLUMN_SELF);
