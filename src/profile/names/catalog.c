@@ -73,13 +73,33 @@ static void add_path(struct swz_catalog_module *module, const char *path)
 	module->paths[module->path_count++] = path;
 }
 
+static struct swz_catalog_module *new_module(struct swz_catalog *catalog,
+					     const char *path,
+					     const uint8_t *build_id,
+					     size_t build_id_bytes)
+{
+	struct swz_catalog_module *made;
+
+	swz_grow(&catalog->modules, &catalog->module_capacity,
+		 catalog->module_count, sizeof(*catalog->modules));
+	made = &catalog->modules[catalog->module_count];
+	*made = (struct swz_catalog_module){
+		.path = path,
+		.name = path,
+		.whole = path,
+		.build_id_bytes = build_id_bytes,
+		.same_as = (uint32_t)catalog->module_count++};
+	memcpy(made->build_id, build_id, build_id_bytes);
+	add_path(made, path);
+	return made;
+}
+
 /* The index of a module of a profile that ended at that time (since 1970). */
 static uint32_t catalog_add_module(struct swz_catalog *catalog,
 				   const struct swz_profile_module *module,
 				   uint64_t profiled_ns)
 {
 	const char *path = swz_intern(&catalog->strings, module->path);
-	size_t size = module->record.build_id_bytes;
 	struct swz_catalog_module *found;
 	size_t i;
 
@@ -92,21 +112,34 @@ static uint32_t catalog_add_module(struct swz_catalog *catalog,
 			return (uint32_t)i;
 		}
 	}
-	swz_grow(&catalog->modules, &catalog->module_capacity,
-		 catalog->module_count, sizeof(*catalog->modules));
-	found = &catalog->modules[catalog->module_count];
-	*found = (struct swz_catalog_module){
-		.path = path,
-		.name = path,
-		.whole = path,
-		.mapped_pages = pages_of(&module->record),
-		.lies_in_no_file = module->record.start >= SWZ_NO_FILE_START,
-		.build_id_bytes = size,
-		.same_as = (uint32_t)i,
-		.profiled_ns = profiled_ns};
-	memcpy(found->build_id, module->record.build_id, size);
-	add_path(found, path);
-	return (uint32_t)catalog->module_count++;
+	found = new_module(catalog, path, module->record.build_id,
+			   module->record.build_id_bytes);
+	found->mapped_pages = pages_of(&module->record);
+	found->lies_in_no_file = module->record.start >= SWZ_NO_FILE_START;
+	found->profiled_ns = profiled_ns;
+	return (uint32_t)i;
+}
+
+uint32_t swz_catalog_file(struct swz_catalog *catalog, const char *path,
+			  const uint8_t *build_id, size_t build_id_bytes)
+{
+	uint32_t i;
+
+	path = swz_intern(&catalog->strings, path);
+	for (i = 0; i < catalog->module_count; i++) {
+		struct swz_catalog_module *known = &catalog->modules[i];
+
+		if (known->build_id_bytes == build_id_bytes &&
+		    memcmp(known->build_id, build_id, build_id_bytes) == 0 &&
+		    (build_id_bytes || has_path(known, path))) {
+			add_path(known, path);
+			return i;
+		}
+	}
+	/* (its time is not that of a profile) */
+	new_module(catalog, path, build_id, build_id_bytes)->profiled_ns =
+		UINT64_MAX;
+	return i;
 }
 
 static void warn_no_symbols(const struct swz_catalog *catalog,
@@ -754,6 +787,12 @@ static uint32_t function_at(struct swz_catalog *catalog, uint32_t module,
 		*shared = index;
 	*swz_map_at(&catalog->by_address, key, address) = index;
 	return index;
+}
+
+uint32_t swz_catalog_function_at(struct swz_catalog *catalog, uint32_t module,
+				 uint64_t address)
+{
+	return function_at(catalog, module, address, NULL);
 }
 
 uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,

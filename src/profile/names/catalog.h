@@ -139,6 +139,15 @@ void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 		      struct swz_profile *profile);
 void swz_binding_free(struct swz_binding *binding);
 
+/* The module of a file that profiles may have, or not: at PATH, which is
+ * absolute, with that build-id. */
+uint32_t swz_catalog_file(struct swz_catalog *catalog, const char *path,
+			  const uint8_t *build_id, size_t build_id_bytes);
+
+/* The function at an address of a module. */
+uint32_t swz_catalog_function_at(struct swz_catalog *catalog, uint32_t module,
+				 uint64_t address);
+
 /* From now on a function is the same one in all versions of its module: of the
  * profiles of BINDINGS the first NEW_COUNT are of the new versions, the others
  * of the old ones. To be called before functions are asked for. */

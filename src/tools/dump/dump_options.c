@@ -802,6 +802,12 @@ static void take_option(void *context, const struct swz_option *option,
 		once(as, options->tests_of.count != 0, value);
 		add_pattern(&options->tests_of, as, value);
 		break;
+	case OPTION_AFFECTED:
+	case OPTION_REBUILT:
+		once(as, options->old_build != NULL, value);
+		options->old_build = not_empty(as, value, "file name");
+		options->affected = option->id == OPTION_AFFECTED;
+		break;
 	case OPTION_NO_TIMES:
 		options->own_times = true;
 		break;
@@ -948,18 +954,42 @@ static const struct swz_format *default_format(
 	return swz_format_find("text");
 }
 
-/* --ran, --tests-of: what is printed is no format. */
+/* --ran, --tests-of, --affected: what is printed is no format. */
 static void check_question(struct swz_dump_options *options)
 {
-	const char *option = options->ran.count ? "--ran" : "--tests-of";
+	const char *option = options->ran.count        ? "--ran"
+			     : options->tests_of.count ? "--tests-of"
+						       : "--affected";
 
 	if (options->format || options->output || options->old ||
 	    options->merge_into || options->times || options->since ||
-	    (options->ran.count && options->tests_of.count))
+	    (options->ran.count != 0) + (options->tests_of.count != 0) +
+			    options->affected >
+		    1)
 		swz_dump_bad_usage("%s has no use for options that choose a "
 				   "format, a file or other profiles",
 				   option);
 	options->format = swz_format_find("cover");
+}
+
+/* The word behind --affected OLD or --rebuilt OLD is the new build. */
+static void take_new_build(struct swz_dump_options *options)
+{
+	const char *option = options->affected ? "--affected" : "--rebuilt";
+
+	if (options->argument_count < 2)
+		swz_dump_bad_usage("%s OLD NEW PROFILE...: the new program and "
+				   "profiles of the old one are missing",
+				   option);
+	if (!options->affected &&
+	    !(options->format && options->format->functions))
+		swz_dump_bad_usage("%s is for -f cover, -f lcov, -f order, "
+				   "-f sections, --never, --ran and --tests-of",
+				   option);
+	options->new_build = options->arguments[0];
+	options->argument_count--;
+	memmove(options->arguments, options->arguments + 1,
+		options->argument_count * sizeof(*options->arguments));
 }
 
 /* --why is a view of -f calls, which --json makes one for programs. */
@@ -1050,8 +1080,10 @@ void swz_dump_parse_options(struct swz_dump_options *options, char **argv)
 		dump_check_merge(options);
 	if (options->push)
 		dump_choose_pushed(options);
-	if (options->ran.count || options->tests_of.count)
+	if (options->ran.count || options->tests_of.count || options->affected)
 		check_question(options);
+	if (options->old_build)
+		take_new_build(options);
 	if (options->calls.why)
 		choose_why(options);
 	else if (options->calls.nth)

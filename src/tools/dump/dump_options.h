@@ -93,6 +93,9 @@ struct swz_dump_options {
 	struct swz_table_options table;
 	struct swz_patterns ran;      /* --ran */
 	struct swz_patterns tests_of; /* --tests-of */
+	const char *old_build;        /* --affected, --rebuilt; NULL: neither */
+	const char *new_build;        /* the first argument behind it */
+	bool affected;                /* --affected */
 	char *callers;                /* of the profiles: reports.h */
 	struct swz_view view;
 	struct swz_config_file config; /* --config; the view refers to it */

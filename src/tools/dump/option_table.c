@@ -400,6 +400,21 @@ const struct swz_option swz_dump_option_list[] = {
 	 .id = OPTION_TESTS_OF,
 	 .help = "the tests in whose profiles the function ran|, by their "
 		 "label (swizzle-run --label test=NAME)"},
+	{.name = "affected",
+	 .value = "OLD",
+	 .offer = "files",
+	 .id = OPTION_AFFECTED,
+	 .help = "the tests that reach a function whose code has changed|: the "
+		 "first argument is the new program, the others are profiles "
+		 "of "
+		 "OLD; status 2 if that is not known of all functions"},
+	{.name = "rebuilt",
+	 .value = "OLD",
+	 .offer = "files",
+	 .id = OPTION_REBUILT,
+	 .help = "what ran of a program built anew|: the first argument is the "
+		 "new program, the others are profiles of OLD, which count "
+		 "where a function's code is the same (-f cover, lcov, order)"},
 	{.name = "thread-parts",
 	 .id = OPTION_THREAD_PARTS,
 	 .group = GIVEN_THREAD_PARTS,

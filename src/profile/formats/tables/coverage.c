@@ -40,20 +40,38 @@ static bool is_part(const char *name)
 	return cold && (!cold[5] || cold[5] == '.');
 }
 
-/* NULL: it belongs to no file, or stands for calls from elsewhere. */
-static struct swz_covered *covered_at(struct swz_coverage *coverage,
-				      struct swz_binding *binding,
-				      uint32_t index)
+/* The function of the old build that a profile's function is; NULL: it is of
+ * another module. */
+static const struct swz_old_function *old_function(
+	const struct swz_profile *profile, const struct swz_rebuilt *rebuilt,
+	const struct swz_profile_function *f)
 {
-	const struct swz_profile *profile = binding->profile;
-	const struct swz_profile_function *f = &profile->functions[index];
-	uint32_t function, *at;
-
 	if (f->module == SWZ_INDEX_NONE || f->flags & SWZ_FUNCTION_IMPORT ||
-	    swz_module_is_no_file(&profile->modules[f->module]))
+	    !swz_build_is(&rebuilt->old, &profile->modules[f->module]))
 		return NULL;
-	function = swz_binding_function(binding, index, f->id);
-	at = swz_map_at(&coverage->index, function, 0);
+	return swz_rebuilt_find(rebuilt, f->address);
+}
+
+/* The same one in the new build; SWZ_INDEX_NONE: there is none. */
+static uint32_t carried_over(struct swz_coverage *coverage,
+			     const struct swz_binding *binding,
+			     const struct swz_profile_function *f)
+{
+	const struct swz_old_function *old = old_function(binding->profile,
+							  coverage->rebuilt, f);
+
+	if (!old || old->change != SWZ_CODE_SAME)
+		return SWZ_INDEX_NONE;
+	return swz_catalog_function_at(binding->catalog, coverage->new_module,
+				       old->new_address + f->address -
+					       old->address);
+}
+
+static struct swz_covered *covered_function(struct swz_coverage *coverage,
+					    uint32_t function)
+{
+	uint32_t *at = swz_map_at(&coverage->index, function, 0);
+
 	if (*at == SWZ_MAP_NONE) {
 		*at = (uint32_t)coverage->count;
 		swz_grow(&coverage->items, &coverage->capacity, coverage->count,
@@ -62,6 +80,47 @@ static struct swz_covered *covered_at(struct swz_coverage *coverage,
 			.function = function};
 	}
 	return &coverage->items[*at];
+}
+
+/* NULL: it belongs to no file, stands for calls from elsewhere, or is not in
+ * the new build. */
+static struct swz_covered *covered_at(struct swz_coverage *coverage,
+				      struct swz_binding *binding,
+				      uint32_t index)
+{
+	const struct swz_profile *profile = binding->profile;
+	const struct swz_profile_function *f = &profile->functions[index];
+	uint32_t function;
+
+	if (f->module == SWZ_INDEX_NONE || f->flags & SWZ_FUNCTION_IMPORT ||
+	    swz_module_is_no_file(&profile->modules[f->module]))
+		return NULL;
+	if (coverage->rebuilt &&
+	    swz_build_is(&coverage->rebuilt->old, &profile->modules[f->module]))
+		function = carried_over(coverage, binding, f);
+	else
+		function = swz_binding_function(binding, index, f->id);
+	return function == SWZ_INDEX_NONE
+		       ? NULL
+		       : covered_function(coverage, function);
+}
+
+/* Of the new build: whether these run is known only if it did. */
+static void add_others(struct swz_coverage *coverage,
+		       struct swz_catalog *catalog)
+{
+	const struct swz_rebuilt *rebuilt = coverage->rebuilt;
+	size_t i;
+
+	for (i = 0; i < rebuilt->other_count; i++) {
+		struct swz_covered *covered = covered_function(
+			coverage,
+			swz_catalog_function_at(catalog, coverage->new_module,
+						rebuilt->others[i].address));
+
+		if (!covered->size)
+			covered->size = rebuilt->others[i].size;
+	}
 }
 
 static void add_functions(struct swz_coverage *coverage,
@@ -132,7 +191,7 @@ static void add_order(struct swz_coverage *coverage,
 		uint32_t index = swz_profile_function_by_id(profile, id);
 		struct swz_covered *covered;
 
-		if (*at != SWZ_MAP_NONE)
+		if (*at != SWZ_MAP_NONE || index == SWZ_INDEX_NONE)
 			continue;
 		*at = 0;
 		covered = covered_at(coverage, binding, index);
@@ -172,6 +231,21 @@ static uint32_t program_of(const struct swz_binding *binding)
 	return SWZ_INDEX_NONE;
 }
 
+static void find_new_module(struct swz_coverage *coverage,
+			    const struct swz_binding *binding)
+{
+	const struct swz_build *old = &coverage->rebuilt->old;
+	const struct swz_build *new = &coverage->rebuilt->new;
+
+	coverage->new_module = swz_catalog_file(binding->catalog, new->path,
+						new->build_id,
+						new->build_id_bytes);
+	if (coverage->program == swz_catalog_file(binding->catalog, old->path,
+						  old->build_id,
+						  old->build_id_bytes))
+		coverage->program = coverage->new_module;
+}
+
 void swz_coverage_find(struct swz_coverage *coverage,
 		       struct swz_binding *bindings, size_t count)
 {
@@ -181,6 +255,8 @@ void swz_coverage_find(struct swz_coverage *coverage,
 	coverage->counts_calls = true;
 	coverage->test = test_of(bindings, count);
 	coverage->program = program_of(&bindings[0]);
+	if (coverage->rebuilt)
+		find_new_module(coverage, &bindings[0]);
 	for (i = 0; i < count; i++) {
 		add_functions(coverage, &bindings[i]);
 		add_calls(coverage, &bindings[i]);
@@ -188,6 +264,8 @@ void swz_coverage_find(struct swz_coverage *coverage,
 		if (bindings[i].profile->header.flags & SWZ_FILE_COVER)
 			coverage->counts_calls = false;
 	}
+	if (coverage->rebuilt)
+		add_others(coverage, bindings[0].catalog);
 }
 
 void swz_coverage_free(struct swz_coverage *coverage)
@@ -229,6 +307,41 @@ bool swz_coverage_reaches(struct swz_binding *binding,
 		reached = is_shown(&coverage, &coverage.items[i]);
 	swz_coverage_free(&coverage);
 	return reached;
+}
+
+static bool node_is_affected(const struct swz_profile *profile,
+			     const struct swz_rebuilt *rebuilt,
+			     const struct swz_node *node)
+{
+	uint32_t index = swz_profile_function_by_id(profile, node->function);
+	const struct swz_old_function *old;
+
+	if (!node->calls || index == SWZ_INDEX_NONE)
+		return false;
+	old = old_function(profile, rebuilt, &profile->functions[index]);
+	return old && old->change != SWZ_CODE_SAME;
+}
+
+bool swz_coverage_is_affected(const struct swz_binding *binding,
+			      const struct swz_rebuilt *rebuilt)
+{
+	const struct swz_profile *profile = binding->profile;
+	size_t i, j;
+	uint32_t n;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		const struct swz_profile_thread *thread = &profile->threads[i];
+
+		for (j = 0; j < thread->span_count; j++)
+			for (n = 0; n < thread->spans[j].count; n++)
+				if (node_is_affected(
+					    profile, rebuilt,
+					    swz_profile_node(
+						    profile,
+						    thread->spans[j].unit + n)))
+					return true;
+	}
+	return false;
 }
 
 struct swz_coverage_counts swz_coverage_ask(FILE *stream,
@@ -494,8 +607,10 @@ static bool is_in_lcov(const struct entry *entry)
 	return entry->f->file && entry->f->line && entry->covered->hooked;
 }
 
-/* The calls of ENTRY, and of those behind it with the same line, and name. */
-static uint64_t calls_from(const struct list *list, size_t from, size_t end,
+/* The calls of ENTRY, and of those behind it with the same line, and name; 1
+ * where only the first is known. */
+static uint64_t calls_from(const struct swz_coverage *coverage,
+			   const struct list *list, size_t from, size_t end,
 			   bool with_name, size_t *next)
 {
 	const struct entry *first = &list->items[from];
@@ -513,7 +628,7 @@ static uint64_t calls_from(const struct list *list, size_t from, size_t end,
 			calls = entry->covered->calls;
 	}
 	*next = i;
-	return calls;
+	return calls && !coverage->counts_calls ? 1 : calls;
 }
 
 /* The functions of one file, which are sorted by line and name. */
@@ -526,7 +641,7 @@ static void put_file(FILE *stream, const struct swz_coverage *coverage,
 	put_test(stream, coverage->test);
 	fprintf(stream, "SF:%s\n", list->items[from].f->file);
 	for (i = from; i < end; i = next) {
-		calls = calls_from(list, i, end, true, &next);
+		calls = calls_from(coverage, list, i, end, true, &next);
 		fprintf(stream, "FN:%d,%s\nFNDA:%" PRIu64 ",%s\n",
 			list->items[i].f->line, list->items[i].f->name, calls,
 			list->items[i].f->name);
@@ -535,7 +650,7 @@ static void put_file(FILE *stream, const struct swz_coverage *coverage,
 	}
 	fprintf(stream, "FNF:%zu\nFNH:%zu\n", found, hit);
 	for (i = from, found = hit = 0; i < end; i = next) {
-		calls = calls_from(list, i, end, false, &next);
+		calls = calls_from(coverage, list, i, end, false, &next);
 		fprintf(stream, "DA:%d,%" PRIu64 "\n", list->items[i].f->line,
 			calls);
 		found++;

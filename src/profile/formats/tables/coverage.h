@@ -10,6 +10,7 @@
 
 #include "profile/names/catalog.h"
 #include "profile/names/function_rules.h"
+#include "profile/names/rebuilt.h"
 
 /* A function of the catalog. */
 struct swz_covered {
@@ -29,6 +30,10 @@ struct swz_coverage {
 	size_t count, capacity;
 	struct swz_map index; /* by the catalog's function */
 	bool counts_calls;    /* no profile is of -m cover */
+	/* Profiles of the old build are taken for some of the new one; NULL:
+	 * there are none. */
+	const struct swz_rebuilt *rebuilt;
+	uint32_t new_module; /* of the catalog */
 	/* of the writers */
 	const struct swz_patterns *filters; /* functions that are shown */
 	size_t rows;                        /* 0: all */
@@ -41,7 +46,7 @@ struct swz_coverage {
 const char *swz_coverage_problem(const struct swz_profile *profile);
 
 /* Adds the functions of the profiles to the catalog and to *COVERAGE, which is
- * all zeros. */
+ * all zeros but for what the caller chooses. */
 void swz_coverage_find(struct swz_coverage *coverage,
 		       struct swz_binding *bindings, size_t count);
 void swz_coverage_free(struct swz_coverage *coverage);
@@ -49,6 +54,11 @@ void swz_coverage_free(struct swz_coverage *coverage);
 /* True if one of the functions that PATTERNS choose ran in that profile. */
 bool swz_coverage_reaches(struct swz_binding *binding,
 			  const struct swz_patterns *patterns);
+
+/* True if a function of the old build that the new one does not have as it was
+ * ran in that profile. */
+bool swz_coverage_is_affected(const struct swz_binding *binding,
+			      const struct swz_rebuilt *rebuilt);
 
 /* Of the functions that the filters choose: says of each whether it ran, if
  * STREAM is not NULL. The counts of those that ran, did not, and have no hook.
