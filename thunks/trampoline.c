@@ -2,6 +2,7 @@
  * off when it is sealed. Others find regions without a lock: unwinders by any
  * address in one, the controller by a function's first bytes. */
 
+#include "base/search.h"
 #include "thunks/trampoline.h"
 
 #include <stdatomic.h>
@@ -125,16 +126,10 @@ bool swz_region_next(unsigned *at, struct swz_region *found)
 static bool is_on_island(uint64_t address, struct swz_region *region)
 {
 	int64_t distance = (int64_t)(address - (uintptr_t)region->start);
-	uint32_t low = 0, high = region->island_count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (region->islands[middle] <= distance)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, region->island_count,
+		      region->islands[low] <= distance);
 	if (!low || distance - region->islands[low - 1] >= ISLAND_BYTES)
 		return false;
 	region->start += region->islands[low - 1];

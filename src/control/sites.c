@@ -1,3 +1,4 @@
+#include "base/search.h"
 #include "control/sites.h"
 
 #include <stdbool.h>
@@ -111,17 +112,10 @@ static bool is_there(const struct swz_sites *sites,
  * written: behind its beginning, or at that, too, if other code leads there. */
 static size_t site_around(const struct swz_sites *sites, uint64_t address)
 {
-	size_t low = 0, high = sites->count;
+	size_t low;
 	const struct swz_control_site *s;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sites->list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, sites->count, sites->list[low].address <= address);
 	if (!low)
 		return SIZE_MAX;
 	s = &sites->list[low - 1];

@@ -4,6 +4,7 @@
  * meanwhile and may be damaged, so each address, size and name that is read
  * here is checked before it is used. */
 
+#include "base/search.h"
 #include "control/target.h"
 
 #include <errno.h>
@@ -98,16 +99,9 @@ bool swz_target_read_mappings(struct swz_target *t)
 const struct swz_target_mapping *swz_target_mapping_at(
 	const struct swz_target *t, uint64_t address)
 {
-	size_t low = 0, high = t->mapping_count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->mappings[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, t->mapping_count, t->mappings[low].end <= address);
 	return low < t->mapping_count && t->mappings[low].start <= address
 		       ? &t->mappings[low]
 		       : NULL;

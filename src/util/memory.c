@@ -1,3 +1,4 @@
+#include "base/search.h"
 #include "util/memory.h"
 #include "base/page.h"
 
@@ -300,16 +301,10 @@ static uint32_t number_at(const void *records, size_t index, size_t bytes,
 uint32_t swz_search(const void *records, size_t count, size_t bytes,
 		    size_t offset, uint32_t number)
 {
-	size_t low = 0, high = count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (number_at(records, middle, bytes, offset) < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, count,
+		      number_at(records, low, bytes, offset) < number);
 	return low < count && number_at(records, low, bytes, offset) == number
 		       ? (uint32_t)low
 		       : UINT32_MAX;

@@ -4,6 +4,7 @@
  * functions, too. What is between two functions is one more without a name: a
  * program without symbols and unwind tables has such only. */
 
+#include "base/search.h"
 #include "watch/code_file.h"
 
 #include <fcntl.h>
@@ -417,16 +418,9 @@ static void part_overlaps(struct swz_code_private *own)
 static struct range *range_at(struct swz_code_private *own, uint64_t address,
 			      size_t *after)
 {
-	size_t low = 0, high = own->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (own->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, own->count, own->ranges[low].start <= address);
 	*after = low;
 	if (!low || address >= own->ranges[low - 1].end)
 		return NULL;

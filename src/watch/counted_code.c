@@ -2,6 +2,7 @@
  * one that is being made has no magic yet. What it says is checked, as the
  * profiled program can write there. */
 
+#include "base/search.h"
 #include "watch/counted_code.h"
 
 #include <fcntl.h>
@@ -327,16 +328,10 @@ static const struct swz_counted_region *find_region(struct swz_image *image,
 static const struct swz_trampoline_place *place_at(
 	const struct swz_counted_region *region, uint64_t pc)
 {
-	size_t low = 0, high = region->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (region->start + region->places[middle].head <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, region->count,
+		      region->start + region->places[low].head <= pc);
 	return low ? &region->places[low - 1] : NULL;
 }
 

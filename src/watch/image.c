@@ -1,6 +1,7 @@
 /* A function is found once per pc: by_pc answers from then on, until a mapping
  * changes. */
 
+#include "base/search.h"
 #include "watch/image.h"
 
 #include <ctype.h>
@@ -601,16 +602,10 @@ static void replace(struct swz_image *image,
 static const struct swz_image_mapping *mapping_at(const struct swz_image *image,
 						  uint64_t address)
 {
-	size_t low = 0, high = image->mapping_count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (image->mappings[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, image->mapping_count,
+		      image->mappings[low].end <= address);
 	if (low == image->mapping_count || image->mappings[low].start > address)
 		return NULL;
 	return &image->mappings[low];

@@ -1,5 +1,6 @@
 /* A sorted list of times with their numbers of calls. */
 
+#include "base/search.h"
 #include "profile/costs/call_times.h"
 
 #include <math.h>
@@ -28,16 +29,9 @@ static int64_t rounded(int64_t ns)
 /* The place of the first time that is not less. */
 static size_t place_of(const struct swz_call_times *times, int64_t ns)
 {
-	size_t low = 0, high = times->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times->items[middle].ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, times->count, times->items[low].ns < ns);
 	return low;
 }
 

@@ -4,6 +4,7 @@
  * are used again: what was there at a given moment counts. The files are not
  * trusted. */
 
+#include "base/search.h"
 #include "profile/file/code_files.h"
 
 #include <errno.h>
@@ -112,16 +113,9 @@ static void sort(struct swz_code_range_list *list)
 static size_t count_before(const struct swz_code_range_list *list,
 			   uint64_t address)
 {
-	size_t low = 0, high = list->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, list->count, list->ranges[low].start <= address);
 	return low;
 }
 

@@ -3,6 +3,7 @@
  * come and gone. */
 
 #include "base/page.h"
+#include "base/search.h"
 #include "profile/file/scan.h"
 
 #include <errno.h>
@@ -46,16 +47,9 @@ uint32_t swz_profile_thread_by_index(const struct swz_profile *profile,
 
 bool swz_thread_has_node(const struct swz_profile_thread *thread, uint32_t unit)
 {
-	size_t low = 0, high = thread->span_count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (thread->spans[middle].unit <= unit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, thread->span_count, thread->spans[low].unit <= unit);
 	return low && unit - thread->spans[low - 1].unit <
 			      thread->spans[low - 1].count;
 }
@@ -177,8 +171,7 @@ static uint64_t end_of(const struct swz_profile *profile, size_t next,
 
 uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = profile->function_count;
+	size_t low;
 	uint32_t found;
 	uint64_t start;
 
@@ -189,15 +182,9 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 		return SWZ_INDEX_NONE;
 	if (!profile->by_address)
 		sort_addresses(profile);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (run_time_address(profile, profile->by_address[middle]) <=
-		    address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, profile->function_count,
+		      run_time_address(profile, profile->by_address[low]) <=
+			      address);
 	if (low == 0)
 		return SWZ_INDEX_NONE;
 	found = profile->by_address[low - 1];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "util/memory.h"
 #include "profile/flows/flows.h"
 
@@ -80,16 +81,9 @@ static void order_sent(struct stream *s)
 /* So much can have been sent by then. */
 static uint64_t available(const struct stream *s, uint64_t ticks)
 {
-	size_t low = 0, high = s->sent_count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->sent[middle]->begin < ticks)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, s->sent_count, s->sent[low]->begin < ticks);
 	return s->sum[low];
 }
 

@@ -4,6 +4,7 @@
  * (flow_data.c, flow_tasks.c). What is not certain is no flow: it is counted as
  * a doubt. */
 
+#include "base/search.h"
 #include "profile/flows/flows.h"
 
 #include <inttypes.h>
@@ -601,16 +602,10 @@ static size_t first_place(const struct swz_flows *flows, uint32_t process,
 			  uint32_t thread, uint64_t ticks)
 {
 	const struct swz_flow_place key = {process, thread, ticks, 0, false};
-	size_t low = 0, high = 2 * flows->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (swz_flow_places_compare(&flows->places[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, 2 * flows->count,
+		      swz_flow_places_compare(&flows->places[low], &key) < 0);
 	return low;
 }
 

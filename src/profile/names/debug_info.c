@@ -1,3 +1,4 @@
+#include "base/search.h"
 #include "profile/names/debug_info.h"
 
 #include <dwarf.h>
@@ -120,17 +121,9 @@ static void add_ranges(struct ranges *ranges, Dwarf_Die *die, uint32_t index)
 /* The index of the range that holds ADDRESS, or UINT32_MAX. */
 static uint32_t find_range(const struct ranges *ranges, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = ranges->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, ranges->count, ranges->items[low].start <= address);
 	if (low == 0 || address >= ranges->items[low - 1].end)
 		return UINT32_MAX;
 	return ranges->items[low - 1].index;

@@ -1,3 +1,4 @@
+#include "base/search.h"
 #include "profile/names/symbols.h"
 
 #include <elfutils/libdwelf.h>
@@ -123,19 +124,12 @@ static void sort(struct swz_embedded *embedded)
 /* How many symbols begin at lower addresses. */
 static size_t symbols_below(struct swz_embedded *embedded, uint64_t address)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	if (!embedded->sorted)
 		sort(embedded);
-	high = embedded->symbol_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (embedded->symbols[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, embedded->symbol_count,
+		      embedded->symbols[low].address < address);
 	return low;
 }
 
@@ -172,19 +166,12 @@ const char *const *swz_embedded_names(struct swz_embedded *embedded,
 const struct swz_profile_line *swz_embedded_line(struct swz_embedded *embedded,
 						 uint64_t address)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	if (!embedded->sorted)
 		sort(embedded);
-	high = embedded->line_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (embedded->lines[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, embedded->line_count,
+		      embedded->lines[low].address < address);
 	return low < embedded->line_count &&
 			       embedded->lines[low].address == address
 		       ? &embedded->lines[low]
@@ -676,17 +663,10 @@ void swz_symbols_close(struct swz_symbols *symbols)
 static const struct symbol *symbol_before(const struct swz_symbols *symbols,
 					  uint64_t address)
 {
-	size_t low = 0;
-	size_t high = symbols->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, symbols->count,
+		      symbols->symbols[low].address <= address);
 	return low ? &symbols->symbols[low - 1] : NULL;
 }
 
@@ -886,7 +866,7 @@ uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
 {
 	const struct symbol *symbol = symbol_at(symbols, address);
 	const struct swz_profile_symbol *embedded;
-	size_t low = 0, high = symbols->count;
+	size_t low;
 	uint32_t number = 0;
 
 	*file = NULL;
@@ -899,15 +879,9 @@ uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
 	*file = symbol->file;
 	if (!symbols->by_name)
 		sort_by_name(symbols);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_names(&symbols->symbols[symbols->by_name[middle]],
-				  symbol) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, symbols->count,
+		      compare_names(&symbols->symbols[symbols->by_name[low]],
+				    symbol) < 0);
 	while (&symbols->symbols[symbols->by_name[low + number]] != symbol)
 		number++;
 	return number;

@@ -2,6 +2,7 @@
  * function that is not wanted is refused while its module is planned, so that
  * it costs nothing; what depends on the caller is marked, and the hook asks. */
 
+#include "base/search.h"
 #include "runtime/discovery/filter.h"
 
 #include <string.h>
@@ -106,16 +107,10 @@ static enum verdict verdict_of(struct search *s, uint64_t index)
 
 static uint32_t first_behind(const struct swz_module *m, uint64_t address)
 {
-	uint32_t low = 0, high = m->function_count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->functions[middle].start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, m->function_count,
+		      m->functions[low].start < address);
 	return low;
 }
 

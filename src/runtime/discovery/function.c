@@ -2,6 +2,7 @@
  * index of pages, and the bytes that no function claims: whether they are code,
  * and which of the listed functions are data after all. */
 
+#include "base/search.h"
 #include "runtime/discovery/function.h"
 
 #include <stdbool.h>
@@ -440,17 +441,10 @@ static bool is_odd(struct swz_bytes code, const struct swz_insn *insn,
 
 static uint64_t begin_of(const struct swz_module *m, uint64_t pc)
 {
-	uint32_t low = 0, high = m->function_count;
+	uint32_t low;
 	uint64_t begin = 0;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->functions[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, m->function_count, m->functions[low].start <= pc);
 	if (low)
 		begin = m->functions[low - 1].start +
 			m->functions[low - 1].size;

@@ -11,6 +11,7 @@
  * by blocks of the text: with other marks only blocks are searched again in
  * which something leads to one. */
 
+#include "base/search.h"
 #include "runtime/discovery/scan_bytes.h"
 
 #include <stdbool.h>
@@ -515,16 +516,9 @@ void swz_byte_scan_part(const struct swz_byte_scan *text,
 static uint64_t part_end(const struct swz_module *m,
 			 const struct swz_range *text, uint64_t from)
 {
-	uint32_t low = 0, high = m->function_count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->functions[middle].start < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, m->function_count, m->functions[low].start < from);
 	return low < m->function_count && m->functions[low].start < text->end
 		       ? m->functions[low].start
 		       : text->end;

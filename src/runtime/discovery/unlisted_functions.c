@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/references.h"
@@ -155,16 +156,9 @@ static void find_gaps(struct swz_unlisted_gaps *gaps)
 const struct swz_unlisted_gap *swz_unlisted_gap_at(
 	const struct swz_unlisted_gaps *gaps, uint64_t address)
 {
-	uint32_t low = 0, high = gaps->count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (gaps->of[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, gaps->count, gaps->of[low].begin <= address);
 	return low && address < gaps->of[low - 1].end ? &gaps->of[low - 1]
 						      : NULL;
 }
@@ -725,16 +719,9 @@ static bool prepare(struct unlisted *b)
 static const struct candidate *candidate_at(const struct unlisted *b,
 					    uint64_t address)
 {
-	uint32_t low = 0, high = b->count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (b->candidates[middle].at < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, b->count, b->candidates[low].at < address);
 	return low < b->count && b->candidates[low].at == address
 		       ? &b->candidates[low]
 		       : NULL;

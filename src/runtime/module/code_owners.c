@@ -1,6 +1,7 @@
 /* Whose code calls. Hooks ask it when they meet a new call edge, since some
  * language runtimes must find the return addresses of their calls unchanged. */
 
+#include "base/search.h"
 #include "runtime/module/code_owners.h"
 
 #include <link.h>
@@ -61,16 +62,9 @@ static const struct known *known_of(uint32_t function)
 static bool has(const struct known *k, uint64_t return_address)
 {
 	uint64_t at = return_address - k->load_bias;
-	uint32_t low = 0, high = k->part_count;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (k->parts[middle].start < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, k->part_count, k->parts[low].start < at);
 	return low && at <= k->parts[low - 1].end;
 }
 

@@ -2,6 +2,7 @@
  * made at run time, names of spans, marks, and the title that the process gives
  * itself. */
 
+#include "base/search.h"
 #include "runtime/record/annotations.h"
 
 #include <fcntl.h>
@@ -262,16 +263,9 @@ static bool collect(struct addresses *addresses)
 static bool is_wanted(const struct addresses *addresses, uint64_t start,
 		      uint64_t size)
 {
-	size_t low = 0, high = addresses->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addresses->at[middle] < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, addresses->count, addresses->at[low] < start);
 	return low < addresses->count && addresses->at[low] - start < size;
 }
 

@@ -1,3 +1,4 @@
+#include "base/search.h"
 #include "runtime/record/value_signatures.h"
 
 #include <stdbool.h>
@@ -413,16 +414,10 @@ bool swz_signatures_are_wanted(void)
 int64_t swz_signature_at(const struct swz_signature_module *of,
 			 uint64_t address)
 {
-	uint32_t low = 0, high = of ? of->file->count : 0;
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (of->signatures[middle].function < (uint32_t)address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, of ? of->file->count : 0,
+		      of->signatures[low].function < (uint32_t)address);
 	if (!of || low == of->file->count ||
 	    of->signatures[low].function != (uint32_t)address)
 		return -1;

@@ -5,6 +5,7 @@
  * Where the linker made no table of FDEs (.eh_frame_hdr), one is made here in
  * its form. */
 
+#include "base/search.h"
 #include "watch/unwind/unwind_file.h"
 
 #include <errno.h>
@@ -439,16 +440,9 @@ static struct swz_source *source_of(const struct swz_unwinder_mapping *mapping)
 static size_t first_behind(const struct swz_mappings *mappings,
 			   uint64_t address)
 {
-	size_t low = 0, high = mappings->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (mappings->list[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, mappings->count, mappings->list[low].end <= address);
 	return low;
 }
 

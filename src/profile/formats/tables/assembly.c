@@ -3,6 +3,7 @@
  * and processes. The code is that of the module's file, which has the build-id
  * of the one that was profiled. */
 
+#include "base/search.h"
 #include "profile/formats/tables/assembly.h"
 
 #include <inttypes.h>
@@ -272,17 +273,11 @@ static bool decode(struct rows *rows, const uint8_t *bytes, size_t size,
 /* SWZ_MAP_NONE: no instruction has the address. */
 static size_t row_at(const struct rows *rows, uint64_t address)
 {
-	size_t low = 0, high = rows->count;
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows->items[middle].address + rows->items[middle].size <=
-		    address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SWZ_PARTITION(low, rows->count,
+		      rows->items[low].address + rows->items[low].size <=
+			      address);
 	return low < rows->count && rows->items[low].address <= address
 		       ? low
 		       : SWZ_MAP_NONE;
