@@ -81,6 +81,14 @@ END
 assert_matches why.1 '^slow +[0-9.]+ ms  handle'
 assert_matches why.1 '^ordinary '
 
+it 'a function that jumps to another one: its calls are listed, not what they call'
+watching --slow handle_first:100us -- tail 2000
+assert_eq 2000 "$(watched handle_first)" 'calls that were watched'
+"$DUMP" -f calls profile >calls
+assert_eq "$(slow handle_first)" "$(grep -cE '^# +[0-9]+ .* handle_first  in ' calls)" 'listed calls'
+"$DUMP" --why handle_first profile >why
+assert_matches why '^slow +[0-9.]+ ms  handle_first'
+
 it 'why: also of a trace that has all calls'
 watching -F handle -- causes 800
 "$DUMP" --why handle profile >why

@@ -8,6 +8,7 @@
  *   nested   handle calls itself, and outer() calls handle
  *   forks    the child makes slow calls of its own
  *   open     handle does not return: the process is to be killed
+ *   tail     every call is made by handle_first, which jumps to handle
  *   one      a single call */
 
 #include <csetjmp>
@@ -59,6 +60,13 @@ __attribute__((noinline, noipa)) int handle(unsigned id)
 	compute(id % 400 == 200 ? 1000000 : 100);
 	nap(id % 400 == 300 ? 3 : 0);
 	return (int)(sink & 1);
+}
+
+/* All of it is a jump. */
+__attribute__((noinline, noipa, optimize("optimize-sibling-calls"))) int
+handle_first(unsigned id)
+{
+	return handle(id);
 }
 
 __attribute__((noinline, noipa)) void handle_error(unsigned id)
@@ -124,6 +132,9 @@ int main(int argc, char **argv)
 	if (strcmp(mode, "causes") == 0) {
 		for (unsigned i = 0; i < count; i++)
 			handle(i);
+	} else if (strcmp(mode, "tail") == 0) {
+		for (unsigned i = 0; i < count; i++)
+			handle_first(i);
 	} else if (strcmp(mode, "storm") == 0) {
 		storm(count);
 	} else if (strcmp(mode, "leave") == 0) {

@@ -102,6 +102,9 @@ struct swz_trace {
 	const struct swz_view *view;   /* what is left out; the thread's part of
 					* it is in shown while it is written */
 	struct swz_unit_set shown;
+	/* Functions whose calls are looked for: they are never one call with
+	 * what they jump to. NULL: none. */
+	const struct swz_patterns *sought;
 	struct swz_event_choice choice; /* its limits are the caller's; what it
 					 * counts is of all threads */
 };

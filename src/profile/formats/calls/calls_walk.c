@@ -241,14 +241,18 @@ void swz_calls_events_close(struct swz_calls_events *events,
 static bool is_asked_for(struct swz_calls_events *e, uint32_t function)
 {
 	const struct swz_patterns *only = &e->trace->view->only;
+	const struct swz_patterns *sought = e->trace->sought;
+	const struct swz_catalog *catalog = e->trace->catalog;
 	uint32_t *asked;
 
-	if (!only->count)
+	if (!only->count && !sought)
 		return false;
 	asked = swz_map_at(&e->asked, function, 0);
 	if (*asked == SWZ_MAP_NONE)
-		*asked = swz_patterns_match(only, e->trace->catalog, function,
-					    NULL);
+		*asked = (only->count && swz_patterns_match(only, catalog,
+							    function, NULL)) ||
+			 (sought &&
+			  swz_patterns_match(sought, catalog, function, NULL));
 	return *asked;
 }
 

@@ -317,7 +317,9 @@ static void walk(struct why *why, FILE *stream, bool listing)
 
 	why->listing = listing;
 	why->told = 0;
+	why->trace->sought = why->of;
 	swz_calls_walk(why->trace, &sink);
+	why->trace->sought = NULL;
 }
 
 /* Work of swizzle within the call, which is hidden elsewhere. */
