@@ -364,7 +364,7 @@ static void free_thread(struct swz_image_thread *thread)
 {
 	free(thread->nodes);
 	swz_sample_times_forget(thread);
-	swz_map_free(&thread->children);
+	free(thread->children);
 	free(thread);
 }
 

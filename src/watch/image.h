@@ -49,19 +49,18 @@ struct swz_stack_node {
 	uint32_t parent;    /* index of its thread's nodes; [0] is the root */
 	uint32_t function;  /* index of the image's, or SWZ_FUNCTION_* */
 	uint64_t call_site; /* where a script calls: the line */
+	uint64_t weight;    /* of its samples: what each stands for, together */
+	uint32_t samples;   /* of the thread while it ran */
+	uint32_t waits;     /* the same while it waited */
 	bool is_hit; /* no call: the instruction of the parent's function, at
 		      * call_site, that the samples hit */
-	uint64_t samples; /* of the thread while it ran */
-	uint64_t weight;  /* of these: what each stands for, together */
-	uint64_t waits;   /* the same while it waited */
 };
 
-/* A sample by itself: see image_tree.c. */
-struct swz_sample_moment {
-	uint64_t time_ns;
-	uint32_t node;           /* index of its thread's nodes */
-	uint32_t processor : 31; /* its number + 1; 0: it is not known */
-	uint32_t waiting : 1;
+/* Samples by themselves: see image_tree.c. */
+struct swz_sample_stream {
+	uint8_t *bytes;
+	size_t size, capacity, count;
+	struct swz_sample_packing state;
 };
 
 struct swz_image_thread {
@@ -82,9 +81,12 @@ struct swz_image_thread {
 	uint64_t lost; /* samples, as far as it is known whose they were */
 	struct swz_stack_node *nodes;
 	size_t node_count, node_capacity;
-	struct swz_map children; /* (parent and function, call site) */
-	struct swz_sample_moment *moments;
-	size_t moment_count, moment_capacity;
+	/* A hash table of the nodes, but the root: 0 is a free slot. */
+	uint32_t *children;
+	size_t child_slots; /* 0 or a power of two */
+	size_t fold_at;     /* nodes; 0: as many as are allowed */
+	/* While it ran, and while it waited; NULL: none so far. */
+	struct swz_sample_stream *times[2];
 };
 
 /* See hooked frames in image.c. */
@@ -256,6 +258,14 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
 		   const struct swz_stack *stack,
 		   const struct swz_sampled_hit *hit);
+
+/* Forgets all nodes but the root. */
+void swz_stack_forget(struct swz_image_thread *thread);
+
+/* Makes room: stacks that had next to no samples are cut, where others of the
+ * thread have very many. Their samples stay, and their innermost functions. No
+ * number of a node holds any more. */
+void swz_stack_fold(struct swz_image *image, struct swz_image_thread *thread);
 
 /* The node below one for what hits an instruction of its function. */
 uint32_t swz_stack_hit(struct swz_image_thread *thread, uint32_t parent,

@@ -284,6 +284,7 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 	uint32_t node = 0, line = 0;
 
 	look_for_context(image, hit->time_ns);
+	swz_stack_fold(image, thread);
 	if (swz_counted_code_is_paused(image, hit->time_ns)) {
 		add_paused(image, thread, hit);
 		return;

@@ -515,7 +515,7 @@ static void forget_thread(struct swz_image *image, size_t index)
 
 	free(thread->nodes);
 	swz_sample_times_forget(thread);
-	swz_map_free(&thread->children);
+	free(thread->children);
 	free(thread);
 	image->threads[index] = image->threads[--image->thread_count];
 }

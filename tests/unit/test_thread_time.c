@@ -26,7 +26,7 @@ static void sampled(uint64_t f, uint64_t g, uint64_t kernel)
 
 	thread = (struct swz_image_thread){.nodes = nodes, .node_count = 4};
 	for (size_t i = 0; i < 4; i++) {
-		nodes[i].samples = samples[i];
+		nodes[i].samples = (uint32_t)samples[i];
 		nodes[i].weight = samples[i] * MS;
 		nodes[i].waits = 0;
 		thread.samples += samples[i];
