@@ -13,9 +13,9 @@
 /* --- the time of each sample ---------------------------------------------- */
 
 /* Samples are packed as they come, in units that are finer than a file's: three
- * to five bytes each. A run of many hours has more than anybody looks at: of all
- * processes together so many are kept, and what comes later has its place in
- * the tree alone. The file says how many those are. */
+ * to five bytes each. A run of many hours has more than anybody looks at: of
+ * all processes together so many are kept, and what comes later has its place
+ * in the tree alone. The file says how many those are. */
 
 #define MOST_MOMENTS (UINT64_C(8) << 20) /* 40 MB */
 #define UNIT_SHIFT 8u                    /* 256 ns */
@@ -45,8 +45,8 @@ static struct swz_sample_stream *begin_stream(bool waiting)
 {
 	struct swz_sample_stream *stream = swz_allocate(1, sizeof(*stream));
 
-	stream->state.expected =
-		(waiting ? USUAL_NS : USUAL_RUNNING_NS) >> UNIT_SHIFT;
+	stream->state.expected = (waiting ? USUAL_NS : USUAL_RUNNING_NS) >>
+				 UNIT_SHIFT;
 	return stream;
 }
 
@@ -124,8 +124,7 @@ void swz_sample_times_pack(struct swz_sample_times *times,
 	while (usual_ns / times->unit_ns >= 2 * LEAST_UNITS)
 		times->unit_ns *= 2;
 	times->expected = before->expected = usual_ns / times->unit_ns;
-	state.expected =
-		(waiting ? USUAL_NS : USUAL_RUNNING_NS) >> UNIT_SHIFT;
+	state.expected = (waiting ? USUAL_NS : USUAL_RUNNING_NS) >> UNIT_SHIFT;
 	while (from && swz_sample_unpack(&at, from->bytes + from->size, &state,
 					 &sample)) {
 		int64_t since = (int64_t)((sample.time << UNIT_SHIFT) -
@@ -230,7 +229,8 @@ static void grow_children(struct swz_image_thread *thread)
 	if (3 * thread->node_count < 2 * thread->child_slots)
 		return;
 	free(thread->children);
-	thread->child_slots = thread->child_slots ? 2 * thread->child_slots : 16;
+	thread->child_slots = thread->child_slots ? 2 * thread->child_slots
+						  : 16;
 	thread->children = swz_allocate(thread->child_slots,
 					sizeof(*thread->children));
 	for (size_t i = 1; i < thread->node_count; i++)
@@ -495,8 +495,9 @@ void swz_jit_functions_settle(struct swz_image *image)
 
 /* --------------------------------------------------------------- folding */
 
-/* So many nodes are kept of a thread with very many samples, and so many of any:
- * stacks of a deep recursion that branches have thousands of nodes each. */
+/* So many nodes are kept of a thread with very many samples, and so many of
+ * any: stacks of a deep recursion that branches have thousands of nodes each.
+ */
 #define MANY_SAMPLES 100000u
 #define SOME_NODES (1u << 17)
 #define MOST_NODES (1u << 20)
@@ -518,11 +519,10 @@ static uint32_t folded_place(struct swz_image_thread *thread,
 	bool in_cut = folding->samples[node->parent] <= folding->few;
 
 	if (folding->samples[i] > folding->few)
-		return node->is_hit ? swz_stack_hit(thread, parent,
-						    node->call_site)
-				    : swz_stack_child(thread, parent,
-						      node->function,
-						      node->call_site);
+		return node->is_hit
+			       ? swz_stack_hit(thread, parent, node->call_site)
+			       : swz_stack_child(thread, parent, node->function,
+						 node->call_site);
 	if (thread->nodes[parent].function != SWZ_FUNCTION_CALLERS)
 		parent = in_cut ? thread->nodes[parent].parent
 				: swz_stack_child(thread, parent,

@@ -10,7 +10,7 @@
 
 #define SAMPLES 150000u
 #define FUNCTIONS 400u
-#define HOT 1u   /* has each second sample */
+#define HOT 1u    /* has each second sample */
 #define FIRST 10u /* of the others */
 
 static const struct swz_sampled_hit hit = {.weight = 1};

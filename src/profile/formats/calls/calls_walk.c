@@ -249,8 +249,8 @@ static bool is_asked_for(struct swz_calls_events *e, uint32_t function)
 		return false;
 	asked = swz_map_at(&e->asked, function, 0);
 	if (*asked == SWZ_MAP_NONE)
-		*asked = (only->count && swz_patterns_match(only, catalog,
-							    function, NULL)) ||
+		*asked = (only->count &&
+			  swz_patterns_match(only, catalog, function, NULL)) ||
 			 (sought &&
 			  swz_patterns_match(sought, catalog, function, NULL));
 	return *asked;
