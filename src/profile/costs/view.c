@@ -293,6 +293,123 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 	free(f.verdicts);
 }
 
+/* --- functions that lead on ---------------------------------------------- */
+
+/* Their calls are as many as those that they lead to; time that they took goes
+ * to the caller, as what is hidden does. */
+
+/* Itanium C++ ABI 5.1.4.2. */
+static bool is_thunk(struct swz_symbols *symbols, uint64_t address)
+{
+	uint64_t offset;
+	const char *name = swz_symbols_name(symbols, address, &offset);
+
+	return name && strncmp(name, "_ZT", 3) == 0 &&
+	       (name[3] == 'h' || name[3] == 'v' || name[3] == 'c');
+}
+
+static bool leads_on(struct swz_binding *binding, uint32_t index,
+		     enum swz_joins joins)
+{
+	const struct swz_profile_function *function =
+		&binding->profile->functions[index];
+	struct swz_symbols *symbols =
+		function->module == SWZ_INDEX_NONE
+			? NULL
+			: swz_catalog_symbols(
+				  binding->catalog,
+				  binding->modules[function->module]);
+
+	return symbols &&
+	       (joins == SWZ_JOINS_WRAPPERS ||
+		is_thunk(symbols, function->address)) &&
+	       swz_symbols_leads_on(symbols, function->address);
+}
+
+/* KNOWN has the functions that were looked at. */
+static bool is_jump(struct swz_binding *binding, enum swz_joins joins,
+		    struct swz_map *known, const struct swz_tree_node *node,
+		    const struct swz_tree_node *below)
+{
+	uint32_t *leads;
+
+	if (below->call_site != SWZ_CALL_SITE_TAIL ||
+	    below->calls != node->calls || !node->calls ||
+	    (node->flags | below->flags) &
+		    (SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN) ||
+	    node->function == SWZ_INDEX_NONE ||
+	    below->function == SWZ_INDEX_NONE ||
+	    swz_signature_is_known(binding->profile, node->id))
+		return false;
+	leads = swz_map_at(known, node->function, 0);
+	if (*leads == SWZ_MAP_NONE)
+		*leads = leads_on(binding, node->function, joins);
+	return *leads;
+}
+
+static bool is_asked_for(const struct swz_patterns *asked,
+			 struct swz_binding *binding,
+			 const struct swz_tree_node *node)
+{
+	struct swz_catalog *catalog = binding->catalog;
+	uint32_t function;
+
+	if (!asked->count)
+		return false;
+	function = swz_binding_function(binding, node->function, node->id);
+	if (!catalog->functions[function].name)
+		swz_catalog_resolve(catalog);
+	return swz_patterns_match(asked, catalog, function, NULL);
+}
+
+/* The only node below each context; SWZ_INDEX_NONE: none, 0: several. */
+static uint32_t *find_only_below(const struct swz_tree *tree)
+{
+	uint32_t *only = swz_allocate(tree->count, sizeof(*only));
+	size_t i;
+
+	for (i = 0; i < tree->count; i++)
+		only[i] = SWZ_INDEX_NONE;
+	for (i = 1; i < tree->count; i++) {
+		uint32_t parent = tree->nodes[i].parent;
+
+		if (tree->nodes[i].id == SWZ_FUNCTION_OURSELVES)
+			continue;
+		only[parent] = only[parent] == SWZ_INDEX_NONE ? (uint32_t)i : 0;
+	}
+	return only;
+}
+
+void swz_view_join_jumps(const struct swz_patterns *asked,
+			 struct swz_binding *binding, struct swz_tree *tree,
+			 enum swz_joins joins)
+{
+	struct swz_map known = {0};
+	uint32_t *only;
+	size_t i;
+
+	if (tree->counts || tree->samples)
+		return;
+	only = find_only_below(tree);
+	/* (parents first, so a chain of them has the first one's caller) */
+	for (i = 1; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		struct swz_tree_node *node = &tree->nodes[index];
+		struct swz_tree_node *below;
+
+		if (!only[index] || only[index] == SWZ_INDEX_NONE)
+			continue;
+		below = &tree->nodes[only[index]];
+		if (!is_jump(binding, joins, &known, node, below) ||
+		    is_asked_for(asked, binding, node))
+			continue;
+		node->flags |= SWZ_NODE_HIDDEN;
+		below->call_site = node->call_site;
+	}
+	free(only);
+	swz_map_free(&known);
+}
+
 struct swz_unit_set swz_view_units(const struct swz_view *view,
 				   struct swz_binding *binding,
 				   const struct swz_profile_thread *thread)
