@@ -41,12 +41,14 @@ void swz_signatures_prepare(const char *path, const char *argv0, pid_t root);
 
 /* --- the report after a run ----------------------------------------------- */
 
-/* `--report`: the program runs in a child of ours. When it has ended,
- * swizzle-dump shows what was recorded, and we end as the program did. */
+/* `--report` and `--live`: the program runs in a child of ours. Another one,
+ * swizzle-dump, shows its calls while it runs (--live), or when it has ended
+ * what was recorded. Then we end as the program did. */
 
-/* If there is to be a report, returns in the child only. GIVEN: the environment
- * for swizzle-dump; a SWIZZLE_REPORT in it concerns us alone. Reads
- * SWIZZLE_REPORT and removes it: the program has no report of its own. */
+/* If there is to be either, returns in the program's child only. GIVEN: the
+ * environment for swizzle-dump; a SWIZZLE_REPORT in it concerns us alone. Reads
+ * SWIZZLE_REPORT and SWIZZLE_LIVE and removes them: the program has no report
+ * of its own. */
 void swz_report_begin(const char *argv0, char **given);
 
 /* In the child, once it is known where the profiles go. */

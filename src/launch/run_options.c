@@ -23,6 +23,7 @@ enum option_kind {
 	OPTION_OFF,
 	OPTION_IMPORTS,
 	OPTION_REPORT,
+	OPTION_LIVE,
 	OPTION_OUTPUT,
 	OPTION_FILE,
 	OPTION_MODE,
@@ -329,6 +330,7 @@ static const char *option_problem(enum option_kind kind, const char *value)
 				      " (runs of each build)");
 	case OPTION_REPORT:
 		return NULL; /* swizzle-dump will say */
+	case OPTION_LIVE:
 	case OPTION_OUTPUT:
 	case OPTION_FILE:
 		return *value ? NULL : "the file name is empty";
@@ -617,6 +619,11 @@ static const struct swz_option options[] = {
 	 .id = OPTION_FLAG, .group = OF_TRACE,
 	 .help = "trace: record the lines that are printed|: by puts, "
 		 "fputs, fwrite, write, perror, syslog"},
+	{.name = "live", .value = "[=FILE]", .variable = "SWIZZLE_LIVE",
+	 .sets = "1", .id = OPTION_LIVE, .group = OF_TRACE, .offer = "files",
+	 .help = "trace: print each call when it happens|, on standard error "
+		 "or to FILE",
+	 .brief = "trace: print each call when it happens"},
 	{.name = "slow", .value = "FUNCTION:TIME",
 	 .variable = "SWIZZLE_SLOW", .id = OPTION_SLOW, .group = OF_TRACE,
 	 .repeats = true,
@@ -974,11 +981,21 @@ static void check_slow(void)
 	if (is_set("SWIZZLE_FILTER"))
 		bad_usage("option -F does not go with --slow, which records "
 			  "what its functions call");
+	if (is_set("SWIZZLE_LIVE"))
+		bad_usage("option --live does not go with --slow: which calls "
+			  "are kept is known at their end");
 	if (strcmp(swz_environment_get("SWIZZLE_RING"), "1") == 0)
 		bad_usage("option --ring does not go with --slow, whose room "
 			  "is bounded as it is");
 	if (!is_set("SWIZZLE_SWITCHES"))
 		swz_environment_set("SWIZZLE_SWITCHES", "1");
+}
+
+/* Of a run that there will not be. */
+static void unset_outputs(void)
+{
+	unsetenv("SWIZZLE_REPORT");
+	unsetenv("SWIZZLE_LIVE");
 }
 
 static void check_modes(bool has_program)
@@ -1022,7 +1039,7 @@ static void check_modes(bool has_program)
 	if (*swz_environment_get("SWIZZLE_FOR") && !has_process)
 		bad_usage("option --for is for -p only");
 	if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)
-		unsetenv("SWIZZLE_REPORT"); /* nothing is run */
+		unset_outputs();
 	if (!has_program && !has_process)
 		bad_usage("no program given");
 	if (has_program && has_process)

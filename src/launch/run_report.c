@@ -1,7 +1,7 @@
-/* Two ways to wait for the end of a run. With --report swizzle-run stays as the
- * program's parent, passes signals on, shows the report and ends as the program
- * did. Otherwise swizzle-run becomes the program, and a process that is no
- * child of it sees to its profiles. */
+/* Two ways to wait for the end of a run. With --report and --live swizzle-run
+ * stays as the program's parent, passes signals on, shows the report and ends
+ * as the program did. Otherwise swizzle-run becomes the program, and a process
+ * that is no child of it sees to its profiles. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -26,6 +27,13 @@
 #include "launch/program.h"
 #include "launch/run_options.h"
 #include "profile/file/packing.h"
+
+#ifndef SYS_close_range /* Linux 5.9 */
+#define SYS_close_range 436
+#endif
+#ifndef SYS_pidfd_open /* Linux 5.3 */
+#define SYS_pidfd_open 434
+#endif
 
 /* --- signals and ends passed on ------------------------------------------ */
 
@@ -261,6 +269,186 @@ static void show(const struct told *told, char *options, bool sampled,
 	run_dump(words.items, environment);
 }
 
+/* ------------------------------------------------------------------ --live */
+
+/* swizzle-dump --follow reads the profiles while they grow. It is a child of
+ * ours that the program knows nothing of: whoever reads slowly what it writes,
+ * or not at all, holds it alone. We tell it the names of the profiles. */
+
+#define LOOK_NS 20000000     /* until there is a profile */
+#define LOOK_ON_NS 200000000 /* for those of other processes */
+#define LOOK_PER_WORK 10     /* a folder may have thousands of files */
+#define STUCK_NS UINT64_C(2000000000)
+
+struct follower {
+	pid_t pid; /* 0: there is none */
+	int names; /* a socket */
+	struct words told;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Where it writes; a FIFO is opened by the follower, as that may take long. */
+static int open_lines(const char *file, bool may_wait)
+{
+	struct stat st;
+	int fd;
+
+	if (!*file)
+		return STDERR_FILENO;
+	if (!may_wait && stat(file, &st) == 0 && S_ISFIFO(st.st_mode))
+		return -1;
+	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
+		  0666);
+	if (fd < 0)
+		swz_die(SWZ_CANNOT_RUN, "--live=%s: %s", file, strerror(errno));
+	return fd;
+}
+
+static _Noreturn void become_follower(const char *file, int lines, int names,
+				      const char *argv0, char **environment)
+{
+	struct words words = {0};
+
+	if (lines < 0)
+		lines = open_lines(file, true);
+	add(&words, swz_dump_find(argv0));
+	add(&words, "-f");
+	add(&words, "calls");
+	add(&words, "--follow");
+	if (strcmp(swz_environment_get("SWIZZLE_QUIET"), "1") == 0)
+		add(&words, "-q");
+	add(&words, "-");
+	add(&words, NULL);
+	/* it may be there for longer than the program */
+	if (dup2(names, STDIN_FILENO) >= 0 && dup2(lines, STDOUT_FILENO) >= 0 &&
+	    syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0) <= 0)
+		execve(words.items[0], words.items, environment);
+	swz_die(SWZ_CANNOT_RUN, "--live: cannot execute %s: %s", words.items[0],
+		strerror(errno));
+}
+
+static void start_follower(struct follower *f, const char *file, int lines,
+			   const char *argv0, char **environment)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return;
+	f->pid = fork();
+	if (f->pid == 0)
+		become_follower(file, lines, ends[1], argv0, environment);
+	close(ends[1]);
+	if (lines > STDERR_FILENO)
+		close(lines);
+	f->names = ends[0];
+	if (f->pid < 0)
+		f->pid = 0;
+}
+
+static bool has_word(const struct words *words, const char *word)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (strcmp(words->items[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* Tells it of profiles that have come. Returns when to look again. */
+static uint64_t tell_names(struct follower *f, const struct told *told)
+{
+	uint64_t begun = now_ns(), took, rest;
+	struct words found = {0};
+
+	(void)add_profiles(told, &found);
+	for (size_t i = 0; i < found.count; i++) {
+		char *line = swz_text("%s\n", found.items[i]);
+		size_t length = strlen(line);
+
+		/* where it cannot take it now, the next time */
+		if (strchr(found.items[i], '\n') ||
+		    has_word(&f->told, found.items[i]) ||
+		    send(f->names, line, length, MSG_NOSIGNAL | MSG_DONTWAIT) !=
+			    (ssize_t)length)
+			free(found.items[i]);
+		else
+			add(&f->told, found.items[i]);
+		free(line);
+	}
+	free(found.items);
+	took = now_ns() - begun;
+	rest = f->told.count ? LOOK_ON_NS : LOOK_NS;
+	return rest > LOOK_PER_WORK * took ? rest : LOOK_PER_WORK * took;
+}
+
+/* Waits for CHILD, and tells names meanwhile. */
+static int wait_with_follower(pid_t child, struct follower *f,
+			      const struct told *told)
+{
+	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0),
+			     .events = POLLIN};
+	int status = 0;
+
+	for (;;) {
+		uint64_t ns = tell_names(f, told);
+		struct timespec rest = {(time_t)(ns / 1000000000),
+					(long)(ns % 1000000000)};
+		pid_t ended = waitpid(child, &status, WNOHANG);
+
+		if (ended == child || (ended < 0 && errno != EINTR))
+			break;
+		/* (without pidfds, Linux before 5.3, only the time counts) */
+		(void)ppoll(&end, end.fd >= 0, &rest, NULL);
+	}
+	if (end.fd >= 0)
+		close(end.fd);
+	(void)tell_names(f, told);
+	return status;
+}
+
+/* Bytes that a process has written; 0: it is not known. */
+static uint64_t bytes_written(pid_t pid)
+{
+	char path[64], line[256];
+	unsigned long long bytes = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "wchar: %llu", &bytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+/* The program has ended. All that it did is written, unless nobody reads: then
+ * the follower is left alone with that. */
+static void end_follower(struct follower *f)
+{
+	const struct timespec pause = {0, WAIT_NS};
+	uint64_t since = now_ns(), written = 0;
+
+	close(f->names);
+	while (waitpid(f->pid, NULL, WNOHANG) == 0) {
+		uint64_t now = bytes_written(f->pid);
+
+		if (now != written)
+			since = now_ns();
+		if (now == written && now_ns() - since > STUCK_NS)
+			break;
+		written = now;
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* -------------------------------------------------------------- the program */
 
 static bool receive(int from, struct told *told)
@@ -279,14 +467,23 @@ static bool was_refused(int status)
 				     WEXITSTATUS(status) == SWZ_NOT_FOUND);
 }
 
-_Noreturn static void wait_for(pid_t child, int from, char *options,
-			       const char *argv0, char **environment)
+/* What is wanted besides the program; NULL: nothing. */
+struct wanted {
+	char *report; /* options of swizzle-dump */
+	char *live;   /* a file; empty: standard error */
+	int lines;    /* that file, see open_lines() */
+};
+
+_Noreturn static void wait_for(pid_t child, int from,
+			       const struct wanted *wanted, const char *argv0,
+			       char **environment)
 {
 	bool sampled = swz_sampling_wanted();
 	struct passed_on passed;
 	struct told told;
 	sigset_t none;
 	int status = 0;
+	struct follower follower = {0};
 	struct swz_run run;
 	bool known;
 
@@ -294,45 +491,70 @@ _Noreturn static void wait_for(pid_t child, int from, char *options,
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	known = receive(from, &told);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+	if (known && wanted->live)
+		start_follower(&follower, wanted->live, wanted->lines, argv0,
+			       environment);
+	if (follower.pid)
+		status = wait_with_follower(child, &follower, &told);
+	while (!follower.pid && waitpid(child, &status, 0) < 0 &&
+	       errno == EINTR)
 		;
 	pass_on_no_more(&passed);
 	run = run_of(&told);
 	run.end_ticks = __builtin_ia32_rdtsc();
 	if (known)
 		swz_run_note_end(&run);
-	if (known)
-		show(&told, options, sampled, was_refused(status), argv0,
+	if (follower.pid)
+		end_follower(&follower);
+	if (known && wanted->report)
+		show(&told, wanted->report, sampled, was_refused(status), argv0,
 		     environment);
 	end_as(status);
 }
 
+/* NULL: it is not set, or 0. Takes it out of the environment. */
+static char *take_variable(const char *name)
+{
+	char *value = swz_text("%s", swz_environment_get(name));
+
+	unsetenv(name);
+	if (!*value || strcmp(value, "0") == 0)
+		return NULL;
+	if (strcmp(value, "1") == 0)
+		*value = '\0';
+	return value;
+}
+
 void swz_report_begin(const char *argv0, char **given)
 {
-	char *options = swz_text("%s", swz_environment_get("SWIZZLE_REPORT"));
+	struct wanted wanted = {.report = take_variable("SWIZZLE_REPORT"),
+				.live = take_variable("SWIZZLE_LIVE")};
 	struct sigaction usual = {.sa_handler = SIG_DFL}, before;
 	sigset_t all, mask;
 	int ends[2];
 	pid_t child;
 
-	unsetenv("SWIZZLE_REPORT");
-	if (!*options || strcmp(options, "0") == 0)
+	if (!wanted.report && !wanted.live)
 		return;
-	if (strcmp(options, "1") == 0)
-		*options = '\0';
+	if (wanted.live)
+		wanted.lines = open_lines(wanted.live, false);
 	if (pipe2(ends, O_CLOEXEC) != 0)
-		swz_die(SWZ_CANNOT_RUN, "--report: %s", strerror(errno));
+		swz_die(SWZ_CANNOT_RUN, "cannot run the program: %s",
+			strerror(errno));
 	sigaction(SIGCHLD, &usual, &before);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask);
 	child = fork();
 	if (child < 0)
-		swz_die(SWZ_CANNOT_RUN, "--report: %s", strerror(errno));
+		swz_die(SWZ_CANNOT_RUN, "cannot run the program: %s",
+			strerror(errno));
 	if (child) {
 		close(ends[1]);
-		wait_for(child, ends[0], options, argv0, given);
+		wait_for(child, ends[0], &wanted, argv0, given);
 	}
 	close(ends[0]);
+	if (wanted.live && wanted.lines > STDERR_FILENO)
+		close(wanted.lines);
 	to_parent = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR);
 	close(ends[1]);
 	sigaction(SIGCHLD, &before, NULL);
@@ -345,13 +567,6 @@ void swz_report_begin(const char *argv0, char **given)
  * asked for them (PR_SET_CHILD_SUBREAPER), or of the first. Where that is the
  * program itself there is no watcher. The process in between is reaped by the
  * kernel: nothing of it is in the program's RUSAGE_CHILDREN. */
-
-#ifndef SYS_close_range /* Linux 5.9 */
-#define SYS_close_range 436
-#endif
-#ifndef SYS_pidfd_open /* Linux 5.3 */
-#define SYS_pidfd_open 434
-#endif
 
 #define OUR_STDERR 3
 #define THE_PROGRAM 4

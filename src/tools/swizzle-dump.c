@@ -79,6 +79,8 @@ static int work(struct swz_dump_options *options)
 {
 	if (options->merge_into)
 		return swz_dump_merge_into(options);
+	if (options->follow)
+		return swz_dump_follow(options);
 	if (options->format->file)
 		return swz_dump_files(options);
 	if (options->old)

@@ -569,6 +569,139 @@ START_TEST(pages_that_could_not_be_packed_are_kept)
 }
 END_TEST
 
+/* ---- while it grows ---- */
+
+/* Events from PLACE up to UNTIL as the profile is now: "e1@1100 r1@1200". */
+static char *grown(struct swz_events_place *place, uint64_t until)
+{
+	static const char kinds[] = "eruspRj?";
+	static char text[1024];
+	struct swz_profile *profile = builder_read(&builder);
+	struct swz_new_events *events = swz_new_events_open(
+		profile, &profile->threads[0], place, until);
+	struct swz_event_word word;
+	size_t used = 0;
+
+	text[0] = '\0';
+	while (swz_new_events_next(events, &word)) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%c%u@%d", used ? " " : "",
+					 kinds[word.kind], word.unit - root,
+					 (int)word.ticks);
+		ck_assert(used < sizeof(text));
+	}
+	ck_assert(!swz_new_events_next(events, &word));
+	swz_new_events_close(events);
+	swz_profile_free(profile);
+	return text;
+}
+
+START_TEST(what_has_grown_is_read_once)
+{
+	struct swz_events_place place = {0};
+	const uint64_t third = at(1010, SWZ_EVENT_RETURN, 1);
+
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2),
+	    at(1300, SWZ_EVENT_RETURN, 2));
+	/* what is later than the reading may not be all that there is */
+	ck_assert_str_eq(grown(&place, 1250), "e1@1100 e2@1200");
+	ck_assert_str_eq(grown(&place, 1250), "");
+	ck_assert_str_eq(grown(&place, 1350), "r2@1300");
+	builder_events(&builder, 0, 2000, &third, 1)
+		->reserved[SWZ_EVENTS_FIRST] = 1;
+	ck_assert_str_eq(grown(&place, 3000), "r1@2010");
+	ck_assert_str_eq(grown(&place, UINT64_MAX), "");
+}
+END_TEST
+
+START_TEST(what_was_read_from_a_page_is_not_read_again_when_it_is_packed)
+{
+	struct swz_events_place place = {0};
+
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2));
+	ck_assert_str_eq(grown(&place, 1150), "e1@1100");
+	spell(100, SWZ_EVENT_ENTER, 1);
+	spell(100, SWZ_EVENT_ENTER, 2);
+	spell(50, SWZ_EVENT_RETURN, 2);
+	add_packed(1000)->reserved[SWZ_PACKED_STATE] |= (uint64_t)1 << 32;
+	ck_assert_str_eq(grown(&place, 3000), "e2@1200 r2@1250");
+}
+END_TEST
+
+START_TEST(pages_behind_a_gap_are_read_later)
+{
+	const uint64_t second = at(1000, SWZ_EVENT_RETURN, 2);
+	const uint64_t third = at(1010, SWZ_EVENT_RETURN, 1);
+	struct swz_events_place place = {0};
+
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2));
+	builder_events(&builder, 0, 2005, &third, 1)
+		->reserved[SWZ_EVENTS_FIRST] = 2;
+	ck_assert_str_eq(grown(&place, 3000), "e1@1100 e2@1200");
+	ck_assert_str_eq(grown(&place, 3000), "");
+	builder_events(&builder, 0, 2000, &second, 1)
+		->reserved[SWZ_EVENTS_FIRST] = 1;
+	ck_assert_str_eq(grown(&place, 3000), "r2@2000 r1@2015");
+	ck_assert(!place.lost);
+}
+END_TEST
+
+/* A handler came between a hook's taking a place and its writing there. */
+START_TEST(a_place_that_is_written_late_is_waited_for)
+{
+	struct swz_events_place place = {0};
+	struct swz_chunk *chunk;
+	uint64_t *page;
+
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), 0, at(1300, SWZ_EVENT_ENTER, 2),
+	    at(1400, SWZ_EVENT_RETURN, 2));
+	ck_assert_str_eq(grown(&place, 1500), "e1@1100");
+	ck_assert_str_eq(grown(&place, 1600), "");
+	/* after 0.2 s it is not waited for any more */
+	ck_assert_str_eq(grown(&place, 1500 + 4000000000), "e2@1300 r2@1400");
+	teardown();
+	setup();
+	memset(&place, 0, sizeof(place));
+	const uint64_t list[] = {at(1100, SWZ_EVENT_ENTER, 1), 0,
+				 at(1300, SWZ_EVENT_RETURN, 2)};
+	chunk = builder_events(&builder, 0, 1000, list, 3);
+	ck_assert_str_eq(grown(&place, 1500), "e1@1100");
+	page = (uint64_t *)(chunk + 1);
+	page[1] = at(1200, SWZ_EVENT_ENTER, 2);
+	ck_assert_str_eq(grown(&place, 1600), "e2@1200 r2@1300");
+}
+END_TEST
+
+/* (a call that turns out to be shorter is taken back) */
+START_TEST(calls_wait_until_they_are_long_enough)
+{
+	struct swz_events_place place = {0};
+
+	builder_header(&builder)->min_ticks = 500;
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2));
+	ck_assert_str_eq(grown(&place, 1550), "");
+	ck_assert_str_eq(grown(&place, 1650), "e1@1100");
+	ck_assert_str_eq(grown(&place, 1750), "e2@1200");
+}
+END_TEST
+
+START_TEST(what_was_overwritten_before_it_was_read_is_lost)
+{
+	struct swz_events_place place = {0};
+
+	builder_header(&builder)->flags |= SWZ_FILE_RING;
+	ADD(at(1100, SWZ_EVENT_ENTER, 1));
+	ck_assert_str_eq(grown(&place, 1150), "e1@1100");
+	begin(3000);
+	builder_header(&builder)->flags |= SWZ_FILE_RING;
+	ADD(at(1090, SWZ_EVENT_RETURN, 2), at(1400, SWZ_EVENT_ENTER, 2));
+	ck_assert_str_eq(grown(&place, 3000), "");
+	ck_assert(place.lost);
+	ck_assert_str_eq(grown(&place, 3000), "e2@1400");
+	ck_assert(!place.lost);
+}
+END_TEST
+
 START_TEST(packed_events_that_are_cut_off)
 {
 	struct swz_profile *profile;
@@ -757,6 +890,14 @@ int main(void)
 	tcase_add_test(tests, a_stream_as_described);
 	tcase_add_test(tests, pages_that_are_packed_are_not_read_again);
 	tcase_add_test(tests, pages_that_could_not_be_packed_are_kept);
+	tcase_add_test(tests, what_has_grown_is_read_once);
+	tcase_add_test(
+		tests,
+		what_was_read_from_a_page_is_not_read_again_when_it_is_packed);
+	tcase_add_test(tests, pages_behind_a_gap_are_read_later);
+	tcase_add_test(tests, a_place_that_is_written_late_is_waited_for);
+	tcase_add_test(tests, calls_wait_until_they_are_long_enough);
+	tcase_add_test(tests, what_was_overwritten_before_it_was_read_is_lost);
 	tcase_add_test(tests, packed_events_that_are_cut_off);
 	tcase_add_test(tests, a_long_stream);
 	tcase_add_test(tests, costs_of_a_range);

@@ -19,12 +19,6 @@
 /* The events of a thread as the file has them, one after the other, from pages
  * and from packed streams. Nothing is checked but where they lie. */
 
-struct swz_event_word {
-	uint32_t unit; /* of the node */
-	uint8_t kind;  /* enum swz_event_kind, or 7 */
-	uint64_t ticks;
-};
-
 #define BUFFER_BYTES (16 * (size_t)SWZ_EVENT_PAGE)
 #define PAGE_EVENTS (SWZ_EVENT_PAGE / sizeof(uint64_t) - 1)
 /* Ticks that are far; ticks, node and kind. */
@@ -39,6 +33,7 @@ struct swz_event_words {
 	uint64_t position;
 	uint64_t lost;
 	bool packed;
+	bool after_hole; /* pages: the event read last follows an empty place */
 	/* the buffer: of pages whole ones */
 	size_t at, end;
 	size_t event; /* in the page at `at` */
@@ -95,6 +90,21 @@ static bool begin_chunk(struct swz_event_words *words)
 	return true;
 }
 
+/* With --ring a chunk may be used again while it is read; then it begins at
+ * another time. */
+static bool is_unchanged(const struct swz_event_words *words)
+{
+	const struct swz_event_chunk *chunk =
+		&words->thread->event_chunks[words->chunk - 1];
+	uint64_t ticks = 0;
+
+	if (!(words->profile->header.flags & SWZ_FILE_RING))
+		return true;
+	swz_profile_bytes(words->profile, chunk->offset - sizeof(ticks), &ticks,
+			  sizeof(ticks));
+	return ticks == chunk->ticks;
+}
+
 /* Moves what is left in the buffer to its start and fills the rest. */
 static void fill(struct swz_event_words *words)
 {
@@ -111,6 +121,8 @@ static void fill(struct swz_event_words *words)
 	else
 		got = swz_profile_loaded(words->profile, words->offset,
 					 words->buffer + rest, size);
+	if (words->packed && !is_unchanged(words))
+		got = 0;
 	words->offset += size;
 	words->position += size;
 	words->left -= size;
@@ -139,11 +151,14 @@ static bool next_in_page(struct swz_event_words *words,
 {
 	uint64_t time = word_at(words, words->at + 8 * PAGE_EVENTS, 8), event;
 
+	words->after_hole = false;
 	/* a page without a time was not begun */
 	while (time && words->event < PAGE_EVENTS) {
 		event = word_at(words, words->at + 8 * words->event++, 8);
-		if (!event)
+		if (!event) {
+			words->after_hole = true;
 			continue;
+		}
 		word->unit = (uint32_t)(event >> SWZ_EVENT_NODE_SHIFT);
 		word->kind = event & SWZ_EVENT_KIND_MASK;
 		word->ticks = time + ((uint32_t)event >> SWZ_EVENT_TICKS_SHIFT);
@@ -191,6 +206,7 @@ static bool next_packed(struct swz_event_words *words,
 			(words->buffer[at + 6] & SWZ_EVENT_KIND_MASK);
 	if (event == SWZ_NO_EVENT_WORD)
 		return false;
+	words->after_hole = false;
 	words->at = at + bytes;
 	words->ticks += far + since;
 	swz_history_put(&words->history, event);
@@ -225,6 +241,166 @@ static bool event_words_next(struct swz_event_words *words,
 		if (!begin_chunk(words))
 			return false;
 	}
+}
+
+/* --- while it grows ------------------------------------------------------ */
+
+/* Events move: what was read from a page is in a packed chunk the next time. So
+ * a place is not an offset but the event itself, with its time, and is looked
+ * for in the chunk whose times it fits. */
+
+/* Who fills a place late was interrupted by a signal's handler; so long it is
+ * waited for. */
+#define HOLE_NS 200000000
+
+struct swz_new_events {
+	struct swz_event_words *words;
+	struct swz_profile_thread thread; /* chunks up to a gap */
+	struct swz_events_place *place;
+	uint64_t until, enters_until, hole_ticks;
+	bool has_gap, ended;
+};
+
+/* The reader meets chunks one after the other, and the thread goes on: it may
+ * have packed one and filled it again before the next one was read. What lies
+ * between is read next time. */
+static size_t count_adjacent(const struct swz_profile *profile,
+			     const struct swz_profile_thread *thread)
+{
+	bool ring = profile->header.flags & SWZ_FILE_RING;
+	const struct swz_event_chunk *chunks = thread->event_chunks;
+	uint64_t next = 0;
+	bool known = !ring;
+	size_t i;
+
+	for (i = 0; i < thread->event_chunk_count; i++) {
+		if (!chunks[i].packed && known && chunks[i].number != next)
+			return i;
+		next = chunks[i].number;
+		if (!chunks[i].packed)
+			next += chunks[i].bytes / SWZ_EVENT_PAGE;
+		known = true;
+	}
+	return i;
+}
+
+static bool is_same_word(const struct swz_event_word *a,
+			 const struct swz_event_word *b)
+{
+	return a->unit == b->unit && a->kind == b->kind && a->ticks == b->ticks;
+}
+
+static void restart(struct swz_new_events *events)
+{
+	const struct swz_profile *profile = events->words->profile;
+
+	event_words_close(events->words);
+	events->words = event_words_open(profile, &events->thread);
+}
+
+/* Reads up to the place, which is in the last chunk that begins no later or, as
+ * times may go back a little, in the one before. */
+static void find_place(struct swz_new_events *events)
+{
+	const struct swz_event_chunk *chunks = events->thread.event_chunks;
+	const struct swz_event_word *last = &events->place->last;
+	struct swz_event_word word;
+	size_t first = 0;
+
+	while (first + 1 < events->thread.event_chunk_count &&
+	       chunks[first + 1].ticks <= last->ticks)
+		first++;
+	if (first)
+		first--;
+	events->words->chunk = first;
+	while (event_words_next(events->words, &word))
+		if (is_same_word(&word, last))
+			return;
+	/* it was overwritten (--ring), or lies behind a gap */
+	events->place->lost = !events->has_gap;
+	events->ended = true;
+}
+
+/* The first event that is later than the place, which is gone. */
+static void skip_earlier(struct swz_new_events *events)
+{
+	uint64_t ticks = events->place->last.ticks;
+	struct swz_event_word word;
+	uint64_t count = 0;
+
+	while (event_words_next(events->words, &word) && word.ticks <= ticks)
+		count++;
+	restart(events);
+	while (count-- && event_words_next(events->words, &word))
+		;
+}
+
+struct swz_new_events *swz_new_events_open(
+	const struct swz_profile *profile,
+	const struct swz_profile_thread *thread, struct swz_events_place *place,
+	uint64_t until)
+{
+	struct swz_new_events *events = swz_allocate(1, sizeof(*events));
+	double ticks = (double)HOLE_NS * (double)profile->clock_ticks /
+		       (double)profile->clock_ns;
+
+	events->thread = *thread;
+	events->thread.event_chunk_count = count_adjacent(profile, thread);
+	events->has_gap = events->thread.event_chunk_count <
+			  thread->event_chunk_count;
+	events->words = event_words_open(profile, &events->thread);
+	events->place = place;
+	events->until = events->enters_until = until;
+	events->hole_ticks = ticks < 0x1p62 ? (uint64_t)ticks : 0;
+	/* a call that ends sooner is taken back */
+	if (until != UINT64_MAX && until > profile->header.min_ticks)
+		events->enters_until = until - profile->header.min_ticks;
+	if (place->last.unit && place->lost)
+		skip_earlier(events);
+	else if (place->last.unit)
+		find_place(events);
+	return events;
+}
+
+void swz_new_events_close(struct swz_new_events *events)
+{
+	if (!events)
+		return;
+	event_words_close(events->words);
+	free(events);
+}
+
+/* True if what is missing before an event may come yet. */
+static bool waits_for_hole(struct swz_new_events *events,
+			   const struct swz_event_word *word)
+{
+	struct swz_events_place *place = events->place;
+
+	if (!events->words->after_hole || events->until == UINT64_MAX)
+		return false;
+	if (place->hole != word->ticks) {
+		place->hole = word->ticks;
+		place->hole_since = events->until;
+		return true;
+	}
+	return events->until - place->hole_since < events->hole_ticks;
+}
+
+bool swz_new_events_next(struct swz_new_events *events,
+			 struct swz_event_word *word)
+{
+	if (events->ended)
+		return false;
+	events->ended = !event_words_next(events->words, word) ||
+			word->ticks > (word->kind == SWZ_EVENT_ENTER
+					       ? events->enters_until
+					       : events->until) ||
+			waits_for_hole(events, word);
+	if (events->ended)
+		return false;
+	events->place->last = *word;
+	events->place->lost = false;
+	return true;
 }
 
 /* --- from when to when --------------------------------------------------- */
@@ -491,13 +667,6 @@ int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks)
 
 /* ---- what the file says ---- */
 
-static bool is_left_out(const struct swz_unit_set *shown, uint32_t unit)
-{
-	uint32_t at = unit - shown->first;
-
-	return at >= shown->count || !(shown->bits[at / 8] >> at % 8 & 1);
-}
-
 /* NULL: no node of this thread. */
 static const struct node *find_node(struct swz_events *events, uint32_t unit)
 {
@@ -519,7 +688,8 @@ static const struct node *find_node(struct swz_events *events, uint32_t unit)
 		.call_site = slot->call_site,
 		.hidden = slot->function == SWZ_FUNCTION_OURSELVES ||
 			  slot->open & SWZ_NODE_HIDDEN ||
-			  (events->shown && is_left_out(events->shown, unit)),
+			  (events->shown &&
+			   !swz_unit_set_has(events->shown, unit)),
 	};
 	return node;
 }

@@ -66,6 +66,14 @@ struct swz_unit_set {
 			* set */
 };
 
+static inline bool swz_unit_set_has(const struct swz_unit_set *set,
+				    uint32_t unit)
+{
+	uint32_t at = unit - set->first;
+
+	return at < set->count && set->bits[at / 8] >> at % 8 & 1;
+}
+
 /* Before that, too: activations of nodes that are not in SHOWN are hidden. It
  * must outlive the iteration. */
 void swz_events_show_only(struct swz_events *events,
@@ -97,6 +105,43 @@ uint64_t swz_profile_origin(const struct swz_profile *profile);
 
 /* A time relative to that, in ns. */
 int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks);
+
+/* --- while it grows --------------------------------------------------------
+ */
+
+/* A trace that is being recorded is read again and again, each time by a
+ * profile that was read anew, from the event on that was handed out last.
+ * Begins and ends are as the thread has recorded them: not nested, nothing made
+ * up. */
+
+struct swz_event_word {
+	uint32_t unit; /* of the node */
+	uint8_t kind;  /* enum swz_event_kind, or 7 */
+	uint64_t ticks;
+};
+
+/* Where the reading of a thread goes on; begins with zeros. */
+struct swz_events_place {
+	struct swz_event_word last; /* unit 0: nothing was read yet */
+	uint64_t hole; /* ticks of the event behind one that was not written
+			* yet; 0: there is none */
+	uint64_t hole_since; /* rdtsc, when that was met */
+	bool lost; /* the last event is not in the file any more: events
+		    * between it and the next may be missing */
+};
+
+struct swz_new_events;
+
+/* Events behind PLACE that are not later than UNTIL, which must be a time
+ * before the profile was read: by then all that is not later is in it.
+ * UINT64_MAX: the process has ended, and all are handed out. PLACE moves on. */
+struct swz_new_events *swz_new_events_open(
+	const struct swz_profile *profile,
+	const struct swz_profile_thread *thread, struct swz_events_place *place,
+	uint64_t until);
+bool swz_new_events_next(struct swz_new_events *events,
+			 struct swz_event_word *word);
+void swz_new_events_close(struct swz_new_events *events); /* NULL is fine */
 
 /* --- from when to when --------------------------------------------------- */
 

@@ -228,6 +228,25 @@ void swz_values_close(struct swz_value_reader *reader)
 
 /* ---------------------------------------------------------------- records */
 
+void swz_values_skip(struct swz_value_reader *reader, uint64_t ticks)
+{
+	const struct swz_value_chunk *chunks;
+	struct swz_value_record first;
+	size_t i;
+
+	if (!reader)
+		return;
+	chunks = reader->thread->value_chunks;
+	for (i = reader->thread->value_chunk_count; i-- > 0;) {
+		if (swz_profile_bytes(reader->profile, chunks[i].offset, &first,
+				      sizeof(first)) == sizeof(first) &&
+		    first.whole == 1 && first.node && first.ticks < ticks &&
+		    ticks - first.ticks > LATEST)
+			break;
+	}
+	reader->chunk = i == SIZE_MAX ? 0 : i;
+}
+
 static bool read_block(struct swz_value_reader *reader)
 {
 	const struct swz_value_chunk *chunk;

@@ -101,6 +101,10 @@ struct swz_value_reader *swz_values_open(
 	const struct swz_profile_thread *thread);
 void swz_values_close(struct swz_value_reader *reader); /* NULL is fine */
 
+/* Before anything is read: no event before TICKS will be asked for, so that
+ * chunks that are older need not be read. */
+void swz_values_skip(struct swz_value_reader *reader, uint64_t ticks);
+
 /* A record, as it lies in the file: of any moment, and of none (--flows). */
 struct swz_value_item {
 	struct swz_value_record record; /* its node is one of the thread's */

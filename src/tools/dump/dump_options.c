@@ -790,6 +790,9 @@ static void take_option(void *context, const struct swz_option *option,
 		add_pattern(&options->calls.of, as, value);
 		options->calls.why = true;
 		break;
+	case OPTION_FOLLOW:
+		options->follow = true;
+		break;
 	case OPTION_CALL:
 		options->calls.nth = swz_dump_parse_count(
 			as, value, "a call: 1 is the slowest", INT32_MAX);
@@ -1008,6 +1011,30 @@ static void choose_why(struct swz_dump_options *options)
 	options->format = calls;
 }
 
+/* A call is written when it begins: nothing can depend on its end. */
+static void choose_follow(struct swz_dump_options *options)
+{
+	const struct swz_format *calls = swz_format_find("calls");
+
+	if (options->format && options->format != calls)
+		swz_dump_bad_usage("--follow is of -f calls: it has no use for "
+				   "-f %s",
+				   options->format->name);
+	if (options->calls.of.count || options->calls.blame ||
+	    options->calls.apart || options->at.given || options->old ||
+	    swz_dump_has_range(options) || options->limits.min_ns ||
+	    options->limits.every > 1 || options->given & SWZ_TAKES_ROWS)
+		swz_dump_bad_usage(
+			"--follow shows each call when it begins: it "
+			"has no use for --why, --calls-of, --blame, "
+			"--at, --from, --to, -t and -n");
+	if (!options->argument_count)
+		swz_dump_bad_usage("--follow needs the name of a profile (-: "
+				   "names are read from standard input)");
+	options->format = calls;
+	options->pager = false;
+}
+
 /* (What it leaves out is no reason to refuse a format that leaves nothing
  * out.) */
 static void read_config(struct swz_dump_options *options)
@@ -1088,6 +1115,8 @@ void swz_dump_parse_options(struct swz_dump_options *options, char **argv)
 		choose_why(options);
 	else if (options->calls.nth)
 		swz_dump_bad_usage("--call is for --why only");
+	if (options->follow)
+		choose_follow(options);
 	if (!options->format && options->open)
 		options->format = swz_format_find("html");
 	if (!options->format)

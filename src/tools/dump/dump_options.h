@@ -72,6 +72,7 @@ struct swz_dump_options {
 	double fail_above, fail_calls_above; /* percent; below 0: whatever has
 					      * changed is no failure */
 	const char *budget;                  /* --budget; or NULL */
+	bool follow; /* --follow: calls, while they are recorded */
 	bool told; /* --told, of swizzle-run --compare: status 3 if the total's
 		    * change is not told from noise */
 	bool annotate; /* what fails is said as GitHub reads it */

@@ -568,6 +568,14 @@ const struct swz_option swz_dump_option_list[] = {
 	 .value = "N",
 	 .id = OPTION_CALL,
 	 .help = "--why: the Nth slowest call"},
+	{.name = "follow",
+	 .id = OPTION_FOLLOW,
+	 .help = "calls: of a trace that is being recorded, each call when it "
+		 "happens, until the process ends| (swizzle-run can do "
+		 "it from the start); -: the names of profiles are read from "
+		 "standard input, a line each",
+	 .brief = "calls: while they happen, of a trace that is being "
+		  "recorded"},
 	{.name = "file-per-invocation",
 	 .id = OPTION_APART,
 	 .help = "calls, calls-html: a file for each call of the functions "

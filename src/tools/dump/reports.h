@@ -23,6 +23,11 @@ int swz_dump_reports(struct swz_dump_input *input,
 int swz_dump_coverage(struct swz_dump_input *input, struct swz_catalog *catalog,
 		      const struct swz_dump_options *options);
 
+/* --- follow --------------------------------------------------------------- */
+
+/* --follow: writes calls while they are recorded. Returns an exit status. */
+int swz_dump_follow(const struct swz_dump_options *options);
+
 /* --- compare -------------------------------------------------------------- */
 
 /* Comparisons. */
