@@ -280,7 +280,7 @@ static enum swz_group_key parse_key(const char *as, const char *name)
 	enum swz_group_key key = swz_by_find(name);
 
 	if (key == SWZ_BY_NOTHING)
-		dump_unknown_word(as, "key of --by", name, key_at);
+		dump_unknown_word(as, "key", name, key_at);
 	return key;
 }
 
