@@ -404,9 +404,9 @@ refuses "unknown sort key 'slef'; did you mean 'self'? There are: self, incl, cp
 refuses "unknown way to demangle 'nope'. There are: no, simple, full" --demangle nope
 refuses "unknown value of --color 'nevr'; did you mean 'never'? There are: auto, always, never" \
 	--color=nevr
-refuses "unknown key of --by 'pocess'; did you mean 'process'? There are: function, module, process, thread, file, line" \
+refuses "unknown key 'pocess'; did you mean 'process'? There are: function, module, process, thread, file, line" \
 	--by pocess
-refuses "unknown key of --by 'thred'; did you mean 'thread'? There are: " --by line,thred
+refuses "unknown key 'thred'; did you mean 'thread'? There are: " --by line,thred
 refuses 'unknown option --fliter; did you mean --filter?' --fliter x
 refuses 'option --no could be several: --no-compensate, --notrace' --no
 refuses 'option --quiet takes no value' --quiet=3
