@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -485,6 +486,44 @@ static void fill_registers(struct swz_registers *to,
 	to->r15 = from->r15;
 }
 
+/* Whether the sampler is bound to a thread's processor. */
+static struct {
+	bool known, usable, is;
+	cpu_set_t usual;
+} away;
+
+/* A thread that runs on another processor stops by an interrupt from here. If
+ * it makes a system call before that comes, it stops at the end of the call, so
+ * programs with many short ones would be found there most of the time. So the
+ * sampler goes to the thread's processor first: it gets that at once, by its
+ * priority, and the thread stands where it was. */
+static void go_beside(int32_t processor)
+{
+	cpu_set_t one;
+
+	if (processor < 0 || processor >= CPU_SETSIZE ||
+	    sched_getcpu() == processor)
+		return;
+	if (!away.known) {
+		away.known = true;
+		away.usable = sched_getaffinity(0, sizeof(away.usual),
+						&away.usual) == 0;
+	}
+	if (!away.usable)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET((size_t)processor, &one);
+	away.is = sched_setaffinity(0, sizeof(one), &one) == 0 || away.is;
+}
+
+/* Any processor will do again. */
+static void come_back(void)
+{
+	if (away.is)
+		(void)sched_setaffinity(0, sizeof(away.usual), &away.usual);
+	away.is = false;
+}
+
 /* Asks a thread to stop, which it does when it gets a processor. */
 static void ask_to_stop(struct swz_task *task,
 			const struct swz_proc_turns *turns)
@@ -640,15 +679,16 @@ static bool gets_signals_for_others(const struct swz_task *task)
 }
 
 static void pause_task(struct swz_watch *watch, struct swz_task *task,
-		       const struct swz_proc_turns *turns)
+		       const struct swz_proc_task *proc)
 {
 	struct alone alone = {.watch = watch, .task = task};
 
+	go_beside(proc->processor);
 	if (!swz_pause_calls || !gets_signals_for_others(task)) {
-		ask_to_stop(task, turns);
+		ask_to_stop(task, &proc->turns);
 		return;
 	}
-	task->turns = *turns;
+	task->turns = proc->turns;
 	swz_pause_calls->stop_alone(task->image->pid, task->tid, take_alone,
 				    &alone);
 	keep(task, &alone.taken);
@@ -696,6 +736,7 @@ static void wait_for_stops(struct swz_watch *watch)
 	const struct timespec most = {0, STOP_NS / 4};
 	sigset_t child;
 
+	come_back();
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	take_stopped(watch);
@@ -755,7 +796,7 @@ static void look_at_task(struct swz_watch *watch, struct swz_task *task,
 	note(watch, task, &proc);
 	if (proc.state == 'R' && !task->stopping &&
 	    task->known_ns > task->weighed_ns)
-		pause_task(watch, task, &proc.turns);
+		pause_task(watch, task, &proc);
 }
 
 static void read_maps(struct swz_tasks *tasks)
@@ -921,7 +962,7 @@ static void stop_if_it_runs(struct swz_watch *watch, struct swz_task *task)
 	note(watch, task, &proc);
 	if (proc.state == 'R' && !task->stopping &&
 	    task->known_ns > task->weighed_ns)
-		pause_task(watch, task, &proc.turns);
+		pause_task(watch, task, &proc);
 }
 
 uint64_t swz_pauses_take(struct swz_watch *watch)

@@ -137,11 +137,11 @@ bool swz_proc_task_waits_made(int32_t pid, int32_t tid, uint64_t *count)
 
 bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
 {
-	uint64_t parent, flags, user, system;
+	uint64_t parent, flags, user, system, processor;
 	char text[1024];
 	const char *at, *name;
 
-	*task = (struct swz_proc_task){0};
+	*task = (struct swz_proc_task){.processor = -1};
 	if (!read_task_file(pid, tid, "stat", text, sizeof(text)))
 		return false;
 	at = strrchr(text, ')');
@@ -170,6 +170,9 @@ bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
 	(void)swz_scan(&at, 10, &task->threads);
 	swz_scan_past(&at, FIELD_START_STACK - FIELD_THREADS - 1);
 	(void)swz_scan(&at, 10, &task->start_stack);
+	swz_scan_past(&at, FIELD_PROCESSOR - FIELD_START_STACK - 1);
+	if (swz_scan(&at, 10, &processor) && processor <= INT32_MAX)
+		task->processor = (int32_t)processor;
 	if (!swz_proc_task_turns(pid, tid, &task->turns))
 		task->turns.processor_ns = (user + system) *
 					   (1000000000u /

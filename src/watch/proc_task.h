@@ -24,6 +24,7 @@ struct swz_proc_task {
 	int32_t parent_pid;
 	uint64_t threads;     /* of its process, as the kernel counts them */
 	uint64_t start_stack; /* another one after an exec; 0: not told */
+	int32_t processor;    /* where it runs, or ran last; -1: not told */
 	char name[16];
 	struct swz_proc_turns turns;
 };

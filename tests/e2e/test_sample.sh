@@ -147,6 +147,14 @@ except ChildProcessError:
 	assert_matches <("$DUMP" -f info profile) '^end: in order$'
 done
 
+it 'a program with many short system calls is not found in them'
+program calls.c >many_calls.c
+gcc -O1 -o many_calls many_calls.c
+for engine in "${ENGINES[@]}"; do
+	"$RUN" -q -m sample --engine "$engine" -r 500 -o profile ./many_calls >printed
+	assert_near "$engine: work" "$(column profile work 2)" "$(own work)" 120 "$(own process)"
+done
+
 it 'many short threads take nothing away from the one that starts them'
 if [ "${ENGINES[0]}" = perf ]; then
 	"$RUN" -q -m sample -o profile "$TARGETS/shares" short 100 >printed

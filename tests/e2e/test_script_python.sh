@@ -121,7 +121,10 @@ has_begun() { # 0.1 s of its processor time: the interpreter is there
 wait_until has_begun
 "$RUN" -q -m sample -r 500 -p $pid -o profile
 wait $pid
-assert_ge "$(row spin 2)" 100000000 'ns of spin'
+# (the rest of it, of which a busy machine may leave little)
+assert_ge "$("$DUMP" -f info profile | awk '/^samples:/ { print $2 + 0 }')" 10 samples
+assert_ge "$(row spin 3)" "$("$DUMP" -q -f csv -o - profile |
+	awk -F , 'NR > 1 { sum += $2 } END { printf "%.0f", sum / 2 }')" 'ns of spin'
 
 it 'threads that wait'
 cat >waits.py <<'END'
