@@ -6,6 +6,7 @@
  *   a slot of the GOT or PLT      the name that the relocation gives it
  *   a constant without a name     its bytes, as many as the instruction reads
  *   a text                        its bytes
+ *   a table of a switch           where its targets are in the function
  *   anything else, unnamed        nothing
  *
  * Of a variable that cannot be written (a table of constants, a vtable) the
@@ -23,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "image/cursor.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
@@ -64,6 +66,15 @@ struct code {
 	uint64_t start, end; /* of all segments */
 	uint64_t tls_end;    /* where the thread pointer is, seen from there */
 	bool fixed;          /* addresses are those at run time */
+	struct symbol *function; /* whose hash is made */
+	struct table {
+		struct symbol *function;
+		uint64_t address;
+		uint32_t step; /* bytes */
+	} * tables;            /* of switches */
+	size_t table_count, table_capacity;
+	uint64_t *references; /* to constants without a name */
+	size_t reference_count, reference_capacity;
 	csh disassembler;
 	cs_insn *insn;
 };
@@ -244,12 +255,91 @@ static uint64_t mix_content(const struct code *code, uint64_t hash,
 	return hash;
 }
 
+/* The first target of a switch whose table is at ADDRESS: within the function,
+ * a word or a distance (of 4 bytes) from the table. */
+static bool leads_within(const struct code *code, const struct symbol *function,
+			 uint64_t table, uint64_t address, size_t step,
+			 uint64_t *target)
+{
+	struct swz_bytes bytes = swz_elf_bytes_at(&code->elf, address, step);
+
+	*target = 0;
+	if (bytes.size != step)
+		return false;
+	memcpy(target, bytes.data, step);
+	if (step == 4)
+		*target = table + (uint64_t)(int64_t)(int32_t)*target;
+	*target -= function->address;
+	return *target < function->size;
+}
+
+/* True if a table of the function's is there: it is looked at when it is known
+ * where all tables begin, for nothing says where one ends. */
+static bool note_table(struct code *code, uint64_t address)
+{
+	size_t step = 4;
+	uint64_t target;
+
+	if (address % 4 || !is_constant(code, section_at(code, address)))
+		return false;
+	if (!leads_within(code, code->function, address, address, 4, &target)) {
+		step = 8;
+		if (!code->fixed || !leads_within(code, code->function, address,
+						  address, 8, &target))
+			return false;
+	}
+	swz_grow(&code->tables, &code->table_capacity, code->table_count,
+		 sizeof(*code->tables));
+	code->tables[code->table_count++] = (struct table){
+		code->function, address, (uint32_t)step};
+	return true;
+}
+
+static void note_reference(struct code *code, uint64_t address)
+{
+	swz_grow(&code->references, &code->reference_capacity,
+		 code->reference_count, sizeof(*code->references));
+	code->references[code->reference_count++] = address;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* A table ends where code refers to something else, at the latest. */
+static void hash_tables(struct code *code)
+{
+	size_t i, low;
+
+	if (code->reference_count > 1)
+		qsort(code->references, code->reference_count,
+		      sizeof(*code->references), by_number);
+	for (i = 0; i < code->table_count; i++) {
+		const struct table *table = &code->tables[i];
+		uint64_t at = table->address, end = UINT64_MAX, target;
+
+		SWZ_PARTITION(low, code->reference_count,
+			      code->references[low] <= at);
+		if (low < code->reference_count)
+			end = code->references[low];
+		for (; at < end &&
+		       leads_within(code, table->function, table->address, at,
+				    table->step, &target);
+		     at += table->step)
+			table->function->hash = mix_number(
+				table->function->hash, target);
+	}
+}
+
 #define NO_READ 0   /* the operand is the address itself */
 #define OF_TABLE -1 /* it reads an element that is not known */
 
 /* An operand that reads SIZE bytes at an address, or has it otherwise. */
-static uint64_t mix_operand(const struct code *code, uint64_t hash,
-			    uint64_t address, int size)
+static uint64_t mix_operand(struct code *code, uint64_t hash, uint64_t address,
+			    int size)
 {
 	const struct symbol *symbol = symbol_at(code, address);
 	const struct filled *filled = size > 0 ? filled_at(code, address)
@@ -258,6 +348,10 @@ static uint64_t mix_operand(const struct code *code, uint64_t hash,
 
 	if (filled)
 		return mix_filled(code, hash, filled);
+	if (!symbol)
+		note_reference(code, address);
+	if (!symbol && size <= 0 && note_table(code, address))
+		return hash;
 	constant = is_constant(code, section_at(code, address));
 	if (symbol || size == NO_READ)
 		hash = mix_place(code, hash, address);
@@ -324,7 +418,7 @@ static int read_size(const cs_insn *insn, const cs_x86_op *operand)
 	return operand->size < most ? operand->size : most;
 }
 
-static uint64_t mix_memory(const struct code *code, uint64_t hash,
+static uint64_t mix_memory(struct code *code, uint64_t hash,
 			   const cs_insn *insn, const cs_x86_op *operand,
 			   uint8_t *bytes)
 {
@@ -352,7 +446,7 @@ static uint64_t mix_memory(const struct code *code, uint64_t hash,
 	return hash;
 }
 
-static uint64_t mix_instruction(const struct code *code, uint64_t hash,
+static uint64_t mix_instruction(struct code *code, uint64_t hash,
 				const struct symbol *function,
 				const cs_insn *insn)
 {
@@ -394,6 +488,7 @@ static void hash_function(struct code *code, struct symbol *function)
 	const uint8_t *next = bytes.data;
 	size_t left = bytes.size;
 
+	code->function = function;
 	while (left) {
 		if (cs_disasm_iter(code->disassembler, &next, &left, &at,
 				   code->insn)) {
@@ -528,6 +623,9 @@ static int by_address(const void *left, const void *right)
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
+	/* an empty function lies where by chance another one follows it */
+	if (!a->size != !b->size)
+		return a->size ? -1 : 1;
 	if (!a->name || !b->name)
 		return (a->name != NULL) - (b->name != NULL);
 	return strcmp(a->name, b->name);
@@ -751,6 +849,7 @@ static void read_code(struct code *code, const struct swz_debug_files *files)
 	for (i = 0; i < code->count; i++)
 		if (code->symbols[i].is_code)
 			hash_function(code, &code->symbols[i]);
+	hash_tables(code);
 }
 
 static void close_code(struct code *code)
@@ -761,6 +860,8 @@ static void close_code(struct code *code)
 		cs_close(&code->disassembler);
 	free(code->symbols);
 	free(code->filled);
+	free(code->tables);
+	free(code->references);
 	unmap(&code->file);
 	unmap(&code->debug);
 }
