@@ -334,8 +334,8 @@ static void hash_tables(struct code *code)
 	}
 }
 
-#define NO_READ 0   /* the operand is the address itself */
-#define OF_TABLE -1 /* it reads an element that is not known */
+#define NO_READ 0     /* the operand is the address itself */
+#define OF_TABLE (-1) /* it reads an element that is not known */
 
 /* An operand that reads SIZE bytes at an address, or has it otherwise. */
 static uint64_t mix_operand(struct code *code, uint64_t hash, uint64_t address,

@@ -72,14 +72,14 @@ static enum swz_status read_side(struct side *side, const char *path,
 	size_t i;
 
 	side->entries = swz_allocate(side->count + 1, sizeof(*side->entries));
-	side->sorted = swz_allocate(side->count + 1, sizeof(*side->sorted));
+	side->sorted = swz_allocate(side->count + 1, sizeof(void *));
 	for (i = 0; i < side->count; i++) {
 		side->entries[i] = (struct entry){.code = functions[i],
 						  .change = SWZ_CODE_GONE};
 		side->sorted[i] = &side->entries[i];
 	}
 	if (side->count > 1)
-		qsort(side->sorted, side->count, sizeof(*side->sorted),
+		qsort(side->sorted, side->count, sizeof(void *),
 		      by_key_and_address);
 	free(functions);
 	return status;
@@ -167,7 +167,7 @@ static void spread_to_wholes(const struct side *side)
 		key.code.name = name = swz_print("%.*s", (int)(cold - name),
 						 name);
 		found = bsearch(&wanted, side->sorted, side->count,
-				sizeof(*side->sorted), by_key);
+				sizeof(void *), by_key);
 		free((char *)(uintptr_t)name);
 		if (found && (*found)->change == SWZ_CODE_SAME) {
 			(*found)->change = SWZ_CODE_CHANGED;
