@@ -151,6 +151,21 @@ function readWaiting(bytes, thread) {
 	nodes.ran = nodes.self;
 }
 
+// {function: [[ns, calls]...]}, the shortest time first.
+function readTimes(bytes) {
+	const reader = new Reader(bytes);
+	const times = new Map();
+
+	for (let fn = 0; reader.at < bytes.length;) {
+		let ns = 0;
+
+		fn += reader.number();
+		times.set(fn, Array.from({length: reader.number()},
+			() => [ns += reader.number(), reader.number()]));
+	}
+	return times;
+}
+
 // How many calls of each node were ended by an exception or returned an error.
 function readFailed(bytes, {nodes}) {
 	const reader = new Reader(bytes);
@@ -278,6 +293,8 @@ async function readData(progress) {
 
 		if (blocks.has(`old ${index}`))
 			readOld(await blocks.take(`old ${index}`), thread);
+		if (blocks.has(`times ${index}`))
+			thread.times = readTimes(await blocks.take(`times ${index}`));
 		if (blocks.has(`ranks ${index}`))
 			thread.ranks = readRanks(await blocks.take(`ranks ${index}`),
 				description.profiles[about.profile].ranks.length);

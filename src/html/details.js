@@ -30,7 +30,8 @@ class Details {
 		both.style.setProperty('--callers', `min(50%, ` +
 			`${(callers.length + 1) * LINE + 6}px)`);
 		this.root.replaceChildren(...[this.heading(fn), this.figures(fn),
-			lastValues(this.app, fn), both].filter(Boolean));
+			callTimes(this.app, fn), lastValues(this.app, fn),
+			both].filter(Boolean));
 	}
 
 	heading(fn) {
@@ -78,6 +79,13 @@ class Details {
 			time('Shortest', sums.min[fn]);
 		if (sums.max[fn])
 			time('Longest', sums.max[fn]);
+		const times = model.timesOf(fn);
+
+		if (times.length)
+			for (const [name, share] of PERCENTILES)
+				time(name, Math.max(sums.min[fn],
+					Math.min(percentileOf(times, share),
+						sums.max[fn] || Infinity)));
 		if (sums.unwound[fn])
 			add('Ended by an exception', grouped(sums.unwound[fn]));
 		if (model.comparison)

@@ -235,6 +235,17 @@ class Model {
 				this.functions.push(fn);
 	}
 
+	// How many calls of a function took how long: [[ns, calls]...] of the
+	// threads that are shown, the shortest first.
+	timesOf(fn) {
+		const sums = new Map();
+
+		for (const {part} of this.shownThreads())
+			for (const [ns, calls] of part.times?.get(fn) || [])
+				sums.set(ns, (sums.get(ns) || 0) + calls);
+		return [...sums].sort((a, b) => a[0] - b[0]);
+	}
+
 	// The calls of a function, by callee and place.
 	*calledFrom(fn) {
 		for (const {part: {edges}} of this.shownThreads())

@@ -293,6 +293,13 @@ class App {
 			this.bubble.open(item, point);
 	}
 
+	// The next call of a function that took so long, in the timeline.
+	revealCall(fn, from, to) {
+		if (this.chartName !== 'timeline')
+			this.showChart('timeline');
+		this.charts.timeline.revealNext(fn, from, to);
+	}
+
 	reveal(fn, zoom) {
 		if (fn >= 0)
 			this.chart.reveal(fn, zoom);

@@ -153,10 +153,56 @@ class Timeline extends DescribedLanes {
 					longest = end[i] - start[i];
 				}
 		}
-		if (!best)
+		if (best)
+			this.show(best);
+	}
+
+	// The next call of a function that took so long, after that which was shown
+	// last; then the first one again. (What the hooks took is known of each
+	// call here, and of their mean where times are counted: so it may be the
+	// call whose time is the nearest.)
+	revealNext(fn, from, to) {
+		const after = this.revealed && this.revealed.fn === fn ?
+			this.revealed.start : -Infinity;
+		let first = null, next = null, least = Infinity;
+
+		for (const thread of this.lanes()) {
+			const {nodes} = thread;
+			const [of] = thread.trace.levels || [thread.trace];
+
+			for (let at = 0; at < of.count; at++) {
+				if (nodes.fn[of.node[at]] !== fn ||
+					!this.isCall({thread, of, at}))
+					continue;
+				const time = this.timeOf(thread, of, at);
+				const off = Math.max(0, from - time, time - to);
+				const item = {thread, of, at, start: of.start[at]};
+
+				if (off < least) {
+					first = next = null;
+					least = off;
+				}
+				if (off > least)
+					continue;
+				if (!first || item.start < first.start)
+					first = item;
+				if (item.start > after &&
+					(!next || item.start < next.start))
+					next = item;
+			}
+		}
+		const found = next || first;
+
+		if (!found)
 			return;
-		const {thread, of, at} = best;
+		this.revealed = {fn, start: found.start};
+		this.show(found);
+	}
+
+	// Some of the time around it is shown, too.
+	show({thread, of, at}) {
 		const {start, end} = of;
+		const longest = Math.max(end[at] - start[at], 1);
 		let y = this.lanesTop + (1 + rowOf(of, at)) * ROW;
 
 		this.folded.delete(thread.index);

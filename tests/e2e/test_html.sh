@@ -82,6 +82,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record woken/ -m trace --flows -- "$TARGETS/flows" sockets
 	record fib -m trace -M fib -- "$TARGETS/fib"
 	record late -m trace -- "$TARGETS/late"
+	record percent -m trace --percentiles -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	for profile in trace ring many full fib late; do
 		lower_cost $profile
 	done
@@ -104,6 +105,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: woken flows causes
 		: exceptions whole
 		: jumps whole
+		: percent call_times
 		: fibers whole
 		: full table untraced
 		: full large table untraced

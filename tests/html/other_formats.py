@@ -62,6 +62,11 @@ class Profile:
         return {(row[6], '' if row[7] == '-' else row[7]): int(row[4] or 0)
                 for row in rows}
 
+    def csv(self, *options):
+        """Rows of -f csv as dictionaries"""
+        return list(csv.DictReader(self.run('-f', 'csv', *options).decode(
+            'utf-8', 'replace').splitlines()))
+
     def threads(self):
         """[(tid, name)] of -f info"""
         text = self.info()

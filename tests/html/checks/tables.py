@@ -135,3 +135,34 @@ def check_waiting(page, profile):
     if not wanted.get('rest', 0) > 5e8:
         fail('rest() does not wait: %s' % wanted)
     equal(wanted, shown, 'waiting')
+
+
+def check_call_times(page, profile):
+    """the bars and percentiles of a function's call times"""
+    wanted = {row['function']: row for row in profile.csv() if row['timed_calls']}
+    equal(True, len(wanted) > 1, 'functions with times')
+    for name, row in wanted.items():
+        choose(page, name)
+        shown = page.eval("""[...document.querySelectorAll('#details dl > div')]
+            .map(({title, children: [what, value]}) =>
+            [what.textContent, value.title])""")
+        shown = {what: number(title) for what, title in shown
+                 if title.endswith(' ns')}
+        for which, column in (('p50', 'p50_ns'), ('p90', 'p90_ns'),
+                              ('p99', 'p99_ns'), ('p99.9', 'p999_ns')):
+            close(int(row[column]), shown.get(which, -1), 1,
+                  '%s of %s' % (which, name))
+        bars = page.eval("""[...document.querySelectorAll('.call-times > *')]
+            .map(bar => bar.title)""")
+        equal(int(row['timed_calls']), sum(number(title.split(' call')[0])
+                                           for title in bars), 'calls of ' + name)
+    page.click_on('[data-chart=flame]')
+    name = max(wanted, key=lambda name: int(wanted[name]['timed_calls']))
+    choose(page, name)
+    page.eval("document.querySelector('.call-times > .some:last-child').click()")
+    page.wait("swizzle.chartName === 'timeline'")
+    page.settle()
+    start, low, high = page.eval(
+        '[swizzle.chart.revealed.start - swizzle.model.first,'
+        ' swizzle.chart.from, swizzle.chart.to]')
+    equal(True, low <= start <= high, 'the longest call is in view')

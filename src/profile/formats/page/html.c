@@ -476,6 +476,40 @@ static void put_functions_of(struct swz_page_block *block,
 	}
 }
 
+/* --percentiles: of each function with times how far it is from the one before,
+ * how many times, and these: the difference to the time before, and calls. */
+static void put_call_times(FILE *stream, size_t thread,
+			   const struct swz_section *section)
+{
+	const struct swz_report *report = section->report;
+	struct swz_page_block *block;
+	char name[32];
+	size_t i, j, last = 0;
+
+	if (!report->has_times)
+		return;
+	snprintf(name, sizeof(name), "times %zu", thread);
+	block = swz_page_block_begin(stream, name, SWZ_HTML_LEVEL);
+	for (i = 0; i < report->function_capacity; i++) {
+		const struct swz_call_times *times =
+			&report->functions[i].times;
+
+		if (!times->count || !swz_html_has_row(section, i))
+			continue;
+		swz_page_block_number(block, i - last);
+		last = i;
+		swz_page_block_number(block, times->count);
+		for (j = 0; j < times->count; j++) {
+			swz_page_block_time(
+				block,
+				times->items[j].ns -
+					(j ? times->items[j - 1].ns : 0));
+			swz_page_block_number(block, times->items[j].calls);
+		}
+	}
+	swz_page_block_end(block);
+}
+
 static void put_edges(struct swz_page_block *block,
 		      const struct swz_report *report)
 {
@@ -628,6 +662,7 @@ void swz_html_section(struct swz_writer *writer,
 	put_edges(block, section->report);
 	put_contexts(block, section->contexts);
 	swz_page_block_end(block);
+	put_call_times(page->stream, page->thread_count, section);
 	swz_html_put_waiting(page->stream, page->thread_count, section);
 	if (section->old)
 		note_comparison(page, section);
