@@ -3,7 +3,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3 perl
-need_targets fib steady threads longjmp exceptions tailcalls processes
+need_targets step_by_step fib steady threads longjmp exceptions tailcalls processes
 
 # "function calls calls-with-times" of functions, from csv
 timed() { # PROFILE FUNCTION...
@@ -184,6 +184,59 @@ assert_refused 2 'the time of each call'
 capture env -u SWIZZLE_MODE "$RUN" -o chosen --percentiles "$TARGETS/fib"
 assert_status 0
 assert_contains err '--mode profile'
+
+it 'are compared, with their noise'
+for side in left right; do
+	head -c 2000 /dev/zero >bytes
+	capture "$RUN" -q -o $side --percentiles=step "$TARGETS/step_by_step" <bytes
+	assert_status $((2000 % 256))
+done
+"$DUMP" -q -f text --diff left -- right >text
+# (p99.9 of 2,000 calls is that of two of them)
+assert_eq 'p50 p90 p99' "$(awk '$1 == "#" && $7 ~ /^step/ { print $2 }' text | xargs)" \
+	'percentiles of a function that is on both sides'
+"$DUMP" -q -f json --diff left -- right >json
+python3 - <<'END' || fail 'json'
+import json
+def find(value):
+    if isinstance(value, dict):
+        if value.get("name") == "step" and "percentiles" in value:
+            yield value["percentiles"]
+        for part in value.values():
+            yield from find(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from find(part)
+[percentiles] = find(json.load(open("json")))
+assert sorted(percentiles) == ["p50", "p90", "p99"], percentiles
+for p in percentiles.values():
+    assert p["noise_ns"] >= 1, p
+    assert p["changed"] == (abs(p["ns"] - p["old_ns"]) > p["noise_ns"]), p
+END
+
+it 'works with a process that runs already'
+mkfifo input
+"$TARGETS/step_by_step" <input &
+steps=$!
+exec 5>input
+"$RUN" -q -p "$steps" --percentiles -o attached &
+run=$!
+has_calls() {
+	printf x >&5
+	kill -0 "$run" 2>/dev/null || return 0
+	"$DUMP" -q -f csv attached >csv 2>/dev/null &&
+		awk -F, '$0 ~ /,leaf,/ && $1 >= 20 { found = 1 } END { exit !found }' csv
+}
+wait_until has_calls || fail 'no calls were recorded'
+if kill -TERM "$run" 2>/dev/null; then
+	wait "$run"
+	assert_eq 0 $? 'the status of -p'
+	assert_timed attached leaf
+else
+	skip '-p does not work here'
+fi
+exec 5>&-
+wait "$steps"
 
 it 'is read by the library alone'
 LD_PRELOAD=$LIBSWIZZLE SWIZZLE_QUIET=1 SWIZZLE_OUTPUT=alone SWIZZLE_PERCENTILES=fib \

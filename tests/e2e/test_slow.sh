@@ -179,4 +179,6 @@ assert_status 2
 capture "$DUMP" --why handle -f csv profile
 assert_status 2
 capture "$DUMP" --why nothing profile
-assert_status 1
+assert_refused 1 "--why 'nothing' matches no function"
+capture "$DUMP" --why handle --call 100000 profile
+assert_refused 1 "--why 'handle': --call 100000, but there are only"

@@ -161,6 +161,22 @@ START_TEST(has_the_noise_of_the_binomial_distribution)
 }
 END_TEST
 
+START_TEST(is_sure_with_calls_enough)
+{
+	struct swz_call_times times = {0};
+
+	ck_assert(!swz_percentile_is_sure(&times, SWZ_P50));
+	swz_call_times_add(&times, 5, 380);
+	ck_assert(swz_percentile_is_sure(&times, SWZ_P50));
+	ck_assert(swz_percentile_is_sure(&times, SWZ_P90));
+	ck_assert(!swz_percentile_is_sure(&times, SWZ_P99));
+	swz_call_times_add(&times, 6, 20);
+	ck_assert(swz_percentile_is_sure(&times, SWZ_P99));
+	ck_assert(!swz_percentile_is_sure(&times, SWZ_P999));
+	swz_call_times_free(&times);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("call_times");
@@ -177,6 +193,7 @@ int main(void)
 	tcase_add_test(tests, lies_between_the_shortest_and_the_longest);
 	tcase_add_test(tests, adds_up_what_two_have);
 	tcase_add_test(tests, has_the_noise_of_the_binomial_distribution);
+	tcase_add_test(tests, is_sure_with_calls_enough);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

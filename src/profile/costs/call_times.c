@@ -143,3 +143,13 @@ int64_t swz_percentile_noise(const struct swz_call_times *times,
 		time_of_rank(times, fmax(1, floor(n * p - width))) + 1) /
 	       2;
 }
+
+bool swz_percentile_is_sure(const struct swz_call_times *times,
+			    enum swz_percentile which)
+{
+	const double p = percentiles[which].share;
+	const double n = (double)times->calls,
+		     width = 1.96 * sqrt(n * p * (1 - p));
+
+	return ceil(n * p + width) <= n && floor(n * p - width) >= 1;
+}

@@ -8,6 +8,7 @@
  * or half a ns; in a sum of profiles, which has buckets of these, within 1.6 %.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,5 +61,10 @@ int64_t swz_percentile_ns(const struct swz_call_times *times,
  * where no times are known. */
 int64_t swz_percentile_noise(const struct swz_call_times *times,
 			     enum swz_percentile which);
+
+/* True if there are calls enough for that range to lie among them: of 10 calls
+ * none says anything of the slowest of 100. */
+bool swz_percentile_is_sure(const struct swz_call_times *times,
+			    enum swz_percentile which);
 
 #endif

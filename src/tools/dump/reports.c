@@ -287,7 +287,10 @@ static int write_file(const struct swz_dump_options *options, const char *path,
 	swz_progress_end();
 	if (!trace->failure)
 		return swz_dump_end_output(&output, path, options);
-	swz_dump_complain("cannot write %s: %s", path, trace->failure);
+	if (options->calls.why)
+		swz_dump_complain("%s", trace->failure);
+	else
+		swz_dump_complain("cannot write %s: %s", path, trace->failure);
 	swz_output_discard(&output);
 	return EXIT_INPUT;
 }
@@ -895,8 +898,9 @@ int swz_dump_reports(struct swz_dump_input *input,
 	if (options->by != SWZ_BY_NOTHING)
 		status = dump_by(input, &catalog, options);
 	else if (options->calls.of.count &&
-		 !swz_dump_has_functions(&catalog, "--calls-of",
-					 &options->calls.of))
+		 !swz_dump_has_functions(
+			 &catalog, options->calls.why ? "--why" : "--calls-of",
+			 &options->calls.of))
 		status = EXIT_INPUT;
 	else if (dump_writes_events(input, options))
 		status = dump_write_events(input, &catalog, options);

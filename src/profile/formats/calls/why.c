@@ -1066,10 +1066,14 @@ void swz_write_why(FILE *stream, struct swz_trace *trace)
 	walk(&why, stream, true);
 	if (nth > why.count) {
 		trace->failure =
-			why.count ? swz_print("--call %zu: there are only %zu",
-					      nth, why.count)
-				  : swz_print("no call of '%s' is in the trace",
-					      trace->calls->of.items[0]);
+			why.count
+				? swz_print("--why '%s': --call %zu, but there "
+					    "are only %zu calls",
+					    trace->calls->of.items[0], nth,
+					    why.count)
+				: swz_print("--why '%s': no call of it is in "
+					    "the trace",
+					    trace->calls->of.items[0]);
 		free(why.calls);
 		return;
 	}

@@ -647,6 +647,39 @@ const char *swz_diff_kind_name(const struct swz_diff_function *function)
 	}
 }
 
+/* Two buckets are as much as 1.6 % of a time apart, or a ns. */
+static double bucket_width(int64_t ns)
+{
+	return fmax(0.016 * (double)ns, 1);
+}
+
+struct swz_percentile_diff swz_diff_percentile(
+	const struct swz_section *section, uint32_t function,
+	enum swz_percentile which)
+{
+	struct swz_report_function new = swz_report_function(section->report,
+							     function);
+	struct swz_report_function old = swz_report_function(
+		section->old->report, function);
+	struct swz_percentile_diff diff = {
+		.known = swz_percentile_is_sure(&new.times, which) &&
+			 swz_percentile_is_sure(&old.times, which)};
+
+	if (!diff.known)
+		return diff;
+	diff.new_ns = swz_percentile_ns(&new.times, which, new.min_ns,
+					new.max_ns);
+	diff.old_ns = swz_percentile_ns(&old.times, which, old.min_ns,
+					old.max_ns);
+	diff.noise_ns = llround(
+		hypot((double)swz_percentile_noise(&new.times, which),
+		      (double)swz_percentile_noise(&old.times, which)) +
+		bucket_width(diff.new_ns > diff.old_ns ? diff.new_ns
+						       : diff.old_ns));
+	diff.changed = llabs(diff.new_ns - diff.old_ns) > diff.noise_ns;
+	return diff;
+}
+
 struct swz_diff_counts swz_diff_count(const struct swz_section *section)
 {
 	struct swz_diff_counts counts = {0};

@@ -72,6 +72,21 @@ struct swz_diff_function swz_diff_function(const struct swz_section *section,
  */
 struct swz_diff_function swz_diff_of_total(const struct swz_section *section);
 
+/* A percentile of the times of a function's calls, on both sides. */
+struct swz_percentile_diff {
+	bool known; /* both sides have calls enough (--percentiles) */
+	int64_t new_ns, old_ns;
+	/* The difference is up to this by chance in 95 of 100 comparisons, if
+	 * the calls are independent of each other: by the ranks of both sides
+	 * (swz_percentile_noise()), and by the width of the buckets. */
+	int64_t noise_ns;
+	bool changed; /* it is more */
+};
+
+struct swz_percentile_diff swz_diff_percentile(
+	const struct swz_section *section, uint32_t function,
+	enum swz_percentile which);
+
 /* How many functions there are of each kind, and by how much their self times
  * differ, added up. */
 struct swz_diff_counts {

@@ -286,6 +286,34 @@ static void put_percentiles(struct swz_json *json,
 	swz_json_close(json, "]");
 }
 
+/* "percentiles": of a comparison, where both sides have times. */
+static void put_percentile_changes(struct swz_json *json,
+				   const struct swz_section *section,
+				   uint32_t index)
+{
+	int p;
+
+	if (!section->report->has_times || !section->old->report->has_times)
+		return;
+	swz_json_open(json, "percentiles", "{");
+	for (p = 0; p < SWZ_PERCENTILES_SHOWN; p++) {
+		struct swz_percentile_diff diff = swz_diff_percentile(
+			section, index, (enum swz_percentile)p);
+
+		if (!diff.known)
+			continue;
+		swz_json_open(json,
+			      swz_percentile_title((enum swz_percentile)p),
+			      "{");
+		swz_json_number(json, "ns", diff.new_ns);
+		swz_json_number(json, "old_ns", diff.old_ns);
+		swz_json_number(json, "noise_ns", diff.noise_ns);
+		swz_json_flag(json, "changed", diff.changed);
+		swz_json_close(json, "}");
+	}
+	swz_json_close(json, "}");
+}
+
 static void put_function(struct swz_json *json,
 			 const struct swz_section *section, uint32_t index)
 {
@@ -325,8 +353,10 @@ static void put_function(struct swz_json *json,
 		swz_json_number(json, "bound_ns", bound_ns);
 	if (swz_report_is_estimated(report))
 		swz_json_round(json, "self_error_ns", sqrt(costs.variance_ns));
-	if (section->old)
+	if (section->old) {
 		put_change(json, section, index);
+		put_percentile_changes(json, section, index);
+	}
 	put_waiting(json, section, costs.self_waiting_ns,
 		    costs.inclusive_waiting_ns);
 	swz_json_close(json, "}");

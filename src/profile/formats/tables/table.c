@@ -605,6 +605,83 @@ static void put_changed_row(FILE *stream, const struct swz_diff_widths *widths,
 	putc('\n', stream);
 }
 
+/* Percentiles have rows of their own below the functions: of each function of
+ * the table that has times on both sides. */
+
+/* At the right of so many columns, and a space. */
+static void put_aligned(FILE *stream, const char *text, size_t width)
+{
+	size_t taken = swz_text_width(text);
+
+	fprintf(stream, "%*s%s", (int)(width > taken ? width - taken : 0), "",
+		text);
+	putc(' ', stream);
+}
+
+static void put_changed_percentile(FILE *stream, const struct swz_style *style,
+				   const struct swz_percentile_diff *diff,
+				   enum swz_percentile which, const char *name)
+{
+	char old[SWZ_FIGURE_BYTES], new[SWZ_FIGURE_BYTES];
+	char change[SWZ_FIGURE_BYTES], noise[SWZ_FIGURE_BYTES];
+	bool utf8 = style && style->utf8;
+
+	if (!style) {
+		fprintf(stream,
+			"# %5s %15" PRId64 " %15" PRId64 " %+15" PRId64
+			" %15" PRId64 "  ",
+			swz_percentile_title(which), diff->old_ns, diff->new_ns,
+			diff->new_ns - diff->old_ns, diff->noise_ns);
+	} else {
+		swz_figure_time_change(change, diff->old_ns, diff->new_ns,
+				       utf8);
+		fprintf(stream, "%5s ", swz_percentile_title(which));
+		put_aligned(stream, swz_figure_time(old, diff->old_ns, utf8),
+			    9);
+		put_aligned(stream, swz_figure_time(new, diff->new_ns, utf8),
+			    9);
+		put_aligned(stream, change, 10);
+		put_aligned(stream,
+			    swz_figure_time(noise, diff->noise_ns, utf8), 9);
+		fputs(" ", stream);
+	}
+	swz_put_text(stream, name);
+	fputs(diff->changed ? "\n" : "  (noise)\n", stream);
+}
+
+static void put_changed_percentiles(FILE *stream, const struct swz_style *style,
+				    const struct swz_section *section,
+				    const struct diff_row *rows, size_t count)
+{
+	bool any = false;
+	size_t i;
+	int p;
+
+	for (i = 0; i < count; i++)
+		for (p = 0; p < SWZ_PERCENTILES_SHOWN; p++) {
+			enum swz_percentile which = (enum swz_percentile)p;
+			struct swz_percentile_diff diff = swz_diff_percentile(
+				section, rows[i].function, which);
+
+			if (!diff.known)
+				continue;
+			if (!any && style)
+				fprintf(stream, "\n%5s %9s %9s %10s %9s  %s\n",
+					"", "old", "new", "change", "noise",
+					"times of the calls of");
+			else if (!any)
+				fprintf(stream,
+					"# percentiles of the times of calls, "
+					"ns; the noise by their number\n"
+					"# %5s %15s %15s %15s %15s  %s\n",
+					"", "old", "new", "diff", "noise",
+					"function");
+			any = true;
+			put_changed_percentile(stream, style, &diff, which,
+					       rows[i].name);
+		}
+}
+
 static void put_table(FILE *stream, const struct swz_section *section,
 		      const struct swz_table_options *options, bool sampled)
 {
@@ -655,6 +732,7 @@ static void put_table(FILE *stream, const struct swz_section *section,
 	}
 	swz_put_shown(stream, count, all, "function", "functions");
 	fputs(".\n", stream);
+	put_changed_percentiles(stream, options->style, section, rows, count);
 	free(rows);
 }
 
@@ -693,6 +771,7 @@ static void write_text_diff(FILE *stream, const struct swz_section *section,
 			     sampled, noise);
 	for (i = 0; i < count; i++)
 		put_changed_row(stream, &widths, &rows[i], sampled, noise);
+	put_changed_percentiles(stream, NULL, section, rows, count);
 	free(rows);
 }
 
