@@ -6,6 +6,7 @@
 
 #include "profile/names/rebuilt.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,21 @@ static bool is_whole(const struct entry *entry)
 	return !entry->code.name || !strstr(entry->code.name, ".cold");
 }
 
+/* Without a symbol, as in tables. */
+static const char *name_of(struct swz_rebuilt *rebuilt,
+			   const struct swz_code_function *code)
+{
+	const char *interned;
+	char *name;
+
+	if (code->whole)
+		return code->whole;
+	name = swz_print("sub_%" PRIx64, code->address);
+	interned = swz_intern(&rebuilt->strings, name);
+	free(name);
+	return interned;
+}
+
 static void keep_old(struct swz_rebuilt *rebuilt, const struct side *side)
 {
 	struct swz_old_function *last = NULL;
@@ -205,7 +221,7 @@ static void keep_old(struct swz_rebuilt *rebuilt, const struct side *side)
 		*last = (struct swz_old_function){
 			.address = entry->code.address,
 			.size = entry->code.size,
-			.name = entry->code.whole,
+			.name = name_of(rebuilt, &entry->code),
 			.new_address = entry->pair ? entry->pair->code.address
 						   : 0,
 			.change = entry->change};

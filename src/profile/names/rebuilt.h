@@ -21,7 +21,7 @@ enum swz_code_change {
 
 struct swz_old_function {
 	uint64_t address, size;
-	const char *name;     /* as in the file; NULL: it has none */
+	const char *name;     /* as in the file, or sub_ADDRESS */
 	uint64_t new_address; /* if it is the same */
 	enum swz_code_change change;
 };
