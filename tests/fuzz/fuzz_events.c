@@ -58,6 +58,29 @@ static void check(const struct swz_profile *profile, bool hidden,
 	swz_events_close(events);
 }
 
+/* As --follow reads a trace that grows: nothing is later than was asked for,
+ * and what has been read is not read again. */
+static void check_growing(const struct swz_profile *profile)
+{
+	static const uint64_t until[] = {1500, 2500, 2500, UINT64_MAX,
+					 UINT64_MAX};
+	const size_t steps = sizeof(until) / sizeof(until[0]);
+	struct swz_events_place place = {0};
+	struct swz_event_word word;
+	size_t i, count = 0;
+
+	for (i = 0; i < steps; i++) {
+		struct swz_new_events *events = swz_new_events_open(
+			profile, &profile->threads[0], &place, until[i]);
+
+		for (count = 0; swz_new_events_next(events, &word); count++)
+			require(word.ticks <= until[i]);
+		swz_new_events_close(events);
+	}
+	/* (an event that is there twice may be taken for the later one) */
+	require(count <= 3 * MOST);
+}
+
 /* Without the picture, for which another program would be run. */
 static void collect_rings(struct swz_trace *trace)
 {
@@ -110,6 +133,17 @@ static void write_all(struct swz_profile *profile, const struct swz_view *view,
 	swz_patterns_free(&calls.of);
 	calls.blame = true;
 	swz_write_calls(sink, &trace);
+	calls.blame = false;
+	swz_patterns_add(&calls.of, "*");
+	for (at = 0; at < 4; at++) {
+		calls.why = true;
+		calls.json = at % 2;
+		calls.nth = at / 2 + 1;
+		swz_write_calls(sink, &trace);
+		free(trace.failure);
+		trace.failure = NULL;
+	}
+	swz_patterns_free(&calls.of);
 	collect_rings(&trace);
 	swz_binding_free(&binding);
 	swz_catalog_free(&catalog);
@@ -197,6 +231,24 @@ static void add_values(struct profile_builder *builder, const uint8_t *data,
 	add_chunk(builder, SWZ_CHUNK_SIGNATURES, data, size);
 }
 
+/* --slow: rules, of which the bytes say what they like, and the calls that the
+ * chunks are of. */
+static void add_slow_calls(struct profile_builder *builder, const uint8_t *data,
+			   size_t size, struct swz_chunk *events)
+{
+	struct swz_slow_record rule = {0};
+	size_t i;
+
+	for (i = 0; i < 3 && events; i++)
+		events->reserved[i + SWZ_CALL_STATE] =
+			i < size ? (uint64_t)data[i] << (8 * (data[i] % 7)) : 0;
+	memcpy(&rule, data, size < sizeof(rule) ? size : sizeof(rule));
+	memcpy(rule.pattern, "*", 2);
+	add_chunk(builder, SWZ_CHUNK_SLOW, &rule, sizeof(rule));
+	add_chunk(builder, SWZ_CHUNK_SLOW, data, size);
+	builder_header(builder)->flags |= SWZ_FILE_SLOW;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -247,6 +299,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	builder_events(&builder, 0, 1000, events, count < MOST ? count : MOST);
 	if (count > MOST)
 		builder_events(&builder, 0, 2000, events + MOST, count - MOST);
+	/* (what was added may have moved) */
+	if (length % 3 == 1)
+		add_slow_calls(&builder, stream, length,
+			       builder_events(&builder, 0, 1200, events,
+					      count < MOST ? count : MOST));
 	add_values(&builder, stream, length, events, count);
 	/* and as a packed stream, whatever it says then */
 	if (length > MOST)
@@ -256,6 +313,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(profile, true, NULL);
 	check(profile, false, NULL);
 	check(profile, true, &range);
+	check_growing(profile);
 	swz_tree_build_range(&tree, profile, &profile->threads[0], true,
 			     &range);
 	require(tree.total_ticks >= 0);

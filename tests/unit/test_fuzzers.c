@@ -35,7 +35,7 @@ static const struct {
 	{"fuzz_events", fuzz_events, 0},
 	{"fuzz_inflate", fuzz_inflate, 0},
 	{"fuzz_line_table", fuzz_line_table, 0},
-	{"fuzz_reader", fuzz_reader, 10},
+	{"fuzz_reader", fuzz_reader, 11},
 	{"fuzz_relocate", fuzz_relocate, 0},
 	{"fuzz_saved_plan", fuzz_saved_plan, 0},
 	{"fuzz_unwinder", fuzz_unwinder, 4},
