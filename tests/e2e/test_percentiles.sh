@@ -214,6 +214,30 @@ for p in percentiles.values():
     assert p["changed"] == (abs(p["ns"] - p["old_ns"]) > p["noise_ns"]), p
 END
 
+it 'is known of each thread and process, where one function is timed'
+capture "$RUN" -q -o threads --percentiles=inner "$TARGETS/step_by_step" 3 400 </dev/null
+assert_status 0
+"$DUMP" -q -f csv --by thread,parts threads >parts
+"$DUMP" -q -f csv --by thread threads >by
+python3 - <<'END' || fail 'percentiles by thread'
+import csv
+names = ["p50_ns", "p90_ns", "p99_ns", "p999_ns"]
+parts = {row["tid"]: [row[name] for name in names]
+         for row in csv.DictReader(open("parts")) if row["function"] == "inner"}
+by = {row["tid"]: [row[name] for name in names]
+      for row in csv.DictReader(open("by")) if row["p50_ns"]}
+assert len(by) == 3 and by == parts, (by, parts)
+END
+"$DUMP" -q -f csv threads >csv
+"$DUMP" -q -f csv --by process threads >by
+assert_eq "$(python3 -c 'import csv
+print(*[r["p99_ns"] for r in csv.DictReader(open("csv")) if r["function"] == "inner"])')" \
+	"$(python3 -c 'import csv
+print(*[r["p99_ns"] for r in csv.DictReader(open("by"))])')" 'p99 of the process'
+capture "$RUN" -q -o several --percentiles "$TARGETS/step_by_step" 3 400 </dev/null
+"$DUMP" -q -f csv --by thread several >by
+assert_not_contains by p50_ns
+
 it 'works with a process that runs already'
 mkfifo input
 "$TARGETS/step_by_step" <input &

@@ -76,6 +76,31 @@ static void add_hits(struct swz_groups *groups, uint32_t thread,
 	}
 }
 
+static void add_calls(struct swz_group_calls *to,
+		      const struct swz_call_times *times, int64_t min_ns,
+		      int64_t max_ns)
+{
+	swz_call_times_merge(&to->times, times);
+	if (min_ns && (!to->min_ns || min_ns < to->min_ns))
+		to->min_ns = min_ns;
+	if (max_ns > to->max_ns)
+		to->max_ns = max_ns;
+}
+
+static void note_times(struct swz_groups *groups, uint32_t thread,
+		       uint32_t function,
+		       const struct swz_report_function *costs)
+{
+	if (!costs->times.count)
+		return;
+	if (!groups->timed_count || groups->timed != function)
+		groups->timed_count++;
+	groups->timed = function;
+	if (groups->timed_count == 1)
+		add_calls(&groups->threads[thread].calls, &costs->times,
+			  costs->min_ns, costs->max_ns);
+}
+
 void swz_groups_add(struct swz_groups *groups,
 		    const struct swz_profile *process,
 		    const struct swz_profile *profile,
@@ -98,6 +123,7 @@ void swz_groups_add(struct swz_groups *groups,
 
 		if (!costs->present)
 			continue;
+		note_times(groups, index, i, costs);
 		part_of[i] = groups->part_count;
 		*add_part(groups) = (struct swz_group_part){
 			.thread = index,
@@ -161,6 +187,9 @@ static void sum_times(struct swz_groups *groups)
 
 		swz_thread_times_add(&groups->processes[thread->process].times,
 				     &thread->times);
+		add_calls(&groups->processes[thread->process].calls,
+			  &thread->calls.times, thread->calls.min_ns,
+			  thread->calls.max_ns);
 	}
 	for (i = 0; i < groups->process_count; i++)
 		groups->processes[i].times.wall_ns = swz_profile_wall_ns(
@@ -311,6 +340,8 @@ void swz_groups_end(struct swz_groups *groups)
 	uint32_t *order;
 
 	find_ranks(groups);
+	if (groups->timed_count != 1)
+		groups->timed = NONE;
 	if (!count)
 		return;
 	sum_times(groups);
@@ -330,6 +361,10 @@ void swz_groups_free(struct swz_groups *groups)
 
 	for (i = 0; i < groups->sum_count; i++)
 		free(groups->sums[i].threads);
+	for (i = 0; i < groups->thread_count; i++)
+		swz_call_times_free(&groups->threads[i].calls.times);
+	for (i = 0; i < groups->process_count; i++)
+		swz_call_times_free(&groups->processes[i].calls.times);
 	free(groups->sums);
 	free(groups->threads);
 	free(groups->processes);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/costs/call_times.h"
 #include "profile/costs/contexts.h"
 #include "profile/file/ranks.h"
 #include "profile/file/records.h"
@@ -50,6 +51,12 @@ enum swz_group_key {
 	SWZ_BY_RANK   /* columns only */
 };
 
+/* The times of the calls of the function that is timed (--percentiles). */
+struct swz_group_calls {
+	struct swz_call_times times; /* none: of several functions */
+	int64_t min_ns, max_ns;
+};
+
 /* A thread, and what was recorded in it. */
 struct swz_group_thread {
 	const struct swz_profile *profile;
@@ -57,6 +64,7 @@ struct swz_group_thread {
 	uint32_t process; /* into swz_groups.processes */
 	uint32_t rank;    /* into swz_groups.ranks; NONE: it has none */
 	struct swz_thread_times times;
+	struct swz_group_calls calls;
 };
 
 struct swz_group_process {
@@ -67,6 +75,7 @@ struct swz_group_process {
 	uint32_t depth;
 	struct swz_thread_times times; /* wall_ns: from the start of its first
 					* thread to its end; the rest: sums */
+	struct swz_group_calls calls;
 };
 
 /* A thread's costs of one function. */
@@ -105,6 +114,11 @@ struct swz_groups {
 	size_t rank_count, rank_capacity;
 	struct swz_group_sum *sums;
 	size_t sum_count, sum_capacity;
+	/* The one function whose calls have times; SWZ_INDEX_NONE: none or
+	 * several do, so that a row's percentiles would be of nothing. After
+	 * swz_groups_end(). */
+	uint32_t timed;
+	size_t timed_count; /* functions, in all threads */
 	enum swz_group_key rows;
 	enum swz_group_key columns; /* SWZ_BY_NOTHING, _THREAD, _PROCESS or
 				     * _RANK */

@@ -225,6 +225,8 @@ void swz_by_rows_make(struct swz_by_rows *rows, const struct swz_by_section *by,
 			rows->table.column_ns);
 	rows->has_source = key != SWZ_BY_THREAD && key != SWZ_BY_PROCESS;
 	rows->has_times = !rows->has_source && !by->section->range;
+	rows->timed = !rows->has_source && !rows->table.columns &&
+		      by->groups->timed != SWZ_INDEX_NONE;
 	rows->shows_waiting = rows->has_source &&
 			      by->section->report->knows_waiting;
 }
@@ -242,6 +244,19 @@ const struct swz_thread_times *swz_by_times(const struct swz_by_rows *rows,
 {
 	(void)rows;
 	return row->thread ? &row->thread->times : &row->process->times;
+}
+
+int64_t swz_by_percentile(const struct swz_by_rows *rows,
+			  const struct swz_group_row *row,
+			  enum swz_percentile which)
+{
+	const struct swz_group_calls *calls = row->thread
+						      ? &row->thread->calls
+						      : &row->process->calls;
+
+	return rows->timed ? swz_percentile_ns(&calls->times, which,
+					       calls->min_ns, calls->max_ns)
+			   : -1;
 }
 
 bool swz_by_any_unknown(const struct swz_by_rows *rows)
@@ -350,6 +365,15 @@ static struct swz_field get_times(const void *table, const void *row, int of)
 					: times->wall_ns);
 }
 
+static struct swz_field get_percentile(const void *table, const void *row,
+				       int which)
+{
+	int64_t ns = swz_by_percentile(((const struct by_table *)table)->rows,
+				       row, (enum swz_percentile)which);
+
+	return swz_field_number(ns >= 0, ns);
+}
+
 static struct swz_field get_bound(const void *table, const void *row,
 				  int argument)
 {
@@ -379,6 +403,10 @@ enum column {
 	PROCESSOR,
 	WAITING,
 	UNKNOWN, /* either running or waiting */
+	P50,     /* of the function that is timed */
+	P90,
+	P99,
+	P999,
 	BOUND,
 	FUNCTION,
 	MODULE
@@ -400,6 +428,10 @@ static void add(struct swz_columns *columns, enum column column)
 		[WAITING] = {"waiting_ns", "waiting", 15, get_times,
 			     OF_WAITING},
 		[UNKNOWN] = {"unknown_ns", "?", 15, get_times, OF_UNKNOWN},
+		[P50] = {"p50_ns", "p50", 15, get_percentile, SWZ_P50},
+		[P90] = {"p90_ns", "p90", 15, get_percentile, SWZ_P90},
+		[P99] = {"p99_ns", "p99", 15, get_percentile, SWZ_P99},
+		[P999] = {"p999_ns", "p99.9", 15, get_percentile, SWZ_P999},
 		[BOUND] = {"bound_ns", NULL, 15, get_bound, 0},
 		[FUNCTION] = {"function", NULL, 0, get_name, OF_FUNCTION},
 		[MODULE] = {"module", NULL, 0, get_name, OF_MODULE},
@@ -417,7 +449,7 @@ static struct swz_columns columns_of(const struct by_table *table)
 /* Threads and processes have times of their own; functions and their like have
  * waiting beside their times. */
 static void add_times(struct swz_columns *columns,
-		      const struct swz_by_rows *rows)
+		      const struct swz_by_rows *rows, bool unknown)
 {
 	if (rows->has_source) {
 		add(columns, SELF_WAITING);
@@ -427,7 +459,14 @@ static void add_times(struct swz_columns *columns,
 	add(columns, WALL);
 	add(columns, PROCESSOR);
 	add(columns, WAITING);
-	add(columns, UNKNOWN);
+	if (unknown)
+		add(columns, UNKNOWN);
+	if (!rows->timed)
+		return;
+	add(columns, P50);
+	add(columns, P90);
+	add(columns, P99);
+	add(columns, P999);
 }
 
 /* --- by rank: how functions differ between ranks ------------------------- */
@@ -636,10 +675,8 @@ static void write_rows(FILE *stream, const struct swz_by_section *by,
 	if (key != SWZ_BY_THREAD)
 		add(&columns, INCLUSIVE);
 	if (rows->has_times || waits)
-		add_times(&columns, rows);
-	/* (the last of the times) */
-	if (rows->has_times && !swz_by_any_unknown(rows))
-		columns.count--;
+		add_times(&columns, rows,
+			  !rows->has_times || swz_by_any_unknown(rows));
 	swz_columns_put_titles(stream, &columns);
 	put_label_heading(stream, key);
 	for (i = 0; i < rows->count; i++) {
@@ -805,7 +842,7 @@ static struct swz_columns csv_columns(const struct by_table *table)
 		return columns;
 	}
 	add(&columns, INCLUSIVE);
-	add_times(&columns, table->rows);
+	add_times(&columns, table->rows, true);
 	if (table->by->section->report->joined)
 		add(&columns, BOUND);
 	return columns;
@@ -915,7 +952,7 @@ static void put_costs_json(struct swz_json *json, const struct by_table *table,
 	if (!table->rows->table.columns) {
 		if (joined && !row->self_ns)
 			add(&columns, BOUND);
-		add_times(&columns, table->rows);
+		add_times(&columns, table->rows, true);
 	}
 	if (table->by->groups->imbalance) {
 		add_imbalance(&columns, false);

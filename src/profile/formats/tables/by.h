@@ -37,6 +37,7 @@ struct swz_by_rows {
 	uint32_t *columns;  /* their order: what has most time comes first */
 	bool shows_waiting; /* of functions and their like */
 	bool has_times;     /* of threads or processes */
+	bool timed;         /* these have percentiles, of one function */
 	bool has_source;    /* functions: module and name, files: name */
 	int64_t bound_ns;   /* what a time of 0 is less than, or
 			     * SWZ_TIME_UNKNOWN */
@@ -49,6 +50,12 @@ void swz_by_rows_free(struct swz_by_rows *rows);
 /* The times of a thread's or a process's row. */
 const struct swz_thread_times *swz_by_times(const struct swz_by_rows *rows,
 					    const struct swz_group_row *row);
+
+/* A percentile of the row's calls of the function that is timed; below 0: it
+ * has none. */
+int64_t swz_by_percentile(const struct swz_by_rows *rows,
+			  const struct swz_group_row *row,
+			  enum swz_percentile which);
 
 /* True if some time of a row that is shown is known to be neither running nor
  * waiting. */

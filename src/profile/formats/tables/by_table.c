@@ -156,6 +156,7 @@ static void put_matrix_titles(struct table *table)
 static void put_titles(struct table *table)
 {
 	struct swz_cells *cells = &table->cells;
+	int p;
 
 	if (table->by->groups->imbalance) {
 		put_imbalance_titles(cells, table->sort);
@@ -179,6 +180,9 @@ static void put_titles(struct table *table)
 		swz_put_time_title(cells, "waiting");
 	if (table->unknown)
 		swz_put_time_title(cells, "?");
+	for (p = 0; p < SWZ_PERCENTILES_SHOWN && table->rows.timed; p++)
+		swz_put_time_title(
+			cells, swz_percentile_title((enum swz_percentile)p));
 	swz_put_count_title(cells, cells->counted);
 	if (table->key == SWZ_BY_THREAD)
 		put_number(table, SWZ_COLOUR_BOLD, "tid", table->id + 2);
@@ -242,6 +246,8 @@ static void put_columns(struct table *table, const struct swz_group_row *row)
 
 static void put_figures(struct table *table, const struct swz_group_row *row)
 {
+	int p;
+
 	if (table->by->groups->imbalance) {
 		put_imbalance_cells(&table->cells, table->by, row, table->sort);
 		return;
@@ -258,6 +264,14 @@ static void put_figures(struct table *table, const struct swz_group_row *row)
 	}
 	if (table->rows.has_times)
 		put_times(table, row);
+	for (p = 0; p < SWZ_PERCENTILES_SHOWN && table->rows.timed; p++) {
+		int64_t ns = swz_by_percentile(&table->rows, row,
+					       (enum swz_percentile)p);
+
+		swz_put_time_below(&table->cells, SWZ_COLOUR_NONE,
+				   ns < 0 ? 0 : ns,
+				   ns < 0 ? SWZ_TIME_UNKNOWN : 0);
+	}
 	swz_put_count_or_none(&table->cells, row->calls,
 			      row->counted || table->rows.bound_ns <= 0);
 	if (table->key == SWZ_BY_THREAD)
@@ -493,6 +507,11 @@ static void put_rest(struct table *table)
 		fprintf(stream, "Waiting: beside self and incl, time in %s.\n",
 			report->knows_switches ? "which the thread did not run"
 					       : "calls that wait");
+	if (table->rows.timed)
+		fprintf(stream, "p50 to p99.9: of the calls of %s.\n",
+			table->by->section->catalog
+				->functions[table->by->groups->timed]
+				.name);
 	if (table->unknown)
 		fputs("?: either cpu or waiting, after the last reading.\n",
 		      stream);

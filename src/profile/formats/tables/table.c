@@ -890,6 +890,17 @@ static void put_names(FILE *stream, const struct swz_catalog_function *function,
 	}
 }
 
+/* (The columns are those of the first thread, which may have no times.) */
+static bool has_times(const struct swz_section *section)
+{
+	bool any = section->report->has_times;
+	size_t i;
+
+	for (i = 0; i < section->profile_count && !any; i++)
+		any = section->profiles[i]->times_count != 0;
+	return any;
+}
+
 static struct swz_columns csv_columns(const struct swz_function_table *table)
 {
 	static const enum swz_function_column always[] = {
@@ -914,7 +925,7 @@ static struct swz_columns csv_columns(const struct swz_function_table *table)
 		add(&columns, SWZ_COLUMN_BOUND);
 	if (swz_report_is_estimated(table->section->report))
 		add(&columns, SWZ_COLUMN_ERROR);
-	if (table->section->report->has_times) {
+	if (has_times(table->section)) {
 		for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
 			add(&columns, SWZ_COLUMN_P50 + p);
 		add(&columns, SWZ_COLUMN_TIMED);
