@@ -232,19 +232,14 @@ static int answer_affected(struct swz_dump_input *input,
 
 		for (i = 0; i < rebuilt->count; i++)
 			if (rebuilt->functions[i].change == j)
-				names[count++] =
-					rebuilt->functions[i].name
-						? rebuilt->functions[i].name
-						: "(no name)";
+				names[count++] = rebuilt->functions[i].name;
 		put_names(options,
 			  j == SWZ_CODE_CHANGED ? "other code in" : "without",
 			  names, count);
 	}
 	for (i = 0; i < rebuilt->count; i++)
 		if (rebuilt->functions[i].change != SWZ_CODE_SAME && !hooked[i])
-			names[unknown++] = rebuilt->functions[i].name
-						   ? rebuilt->functions[i].name
-						   : "(no name)";
+			names[unknown++] = rebuilt->functions[i].name;
 	answer_tests(input, NULL, rebuilt);
 	if (unknown) {
 		put_names(options, "no hook, so tests are not known, in", names,
