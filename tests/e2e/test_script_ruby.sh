@@ -51,7 +51,7 @@ it 'callers, through C and without it'
 grep -Eq '^_start;.*;<main>;timed;block in <main>:[0-9]+;recursing;recursing;.*recursing;busy;spin' stacks ||
 	fail 'not from the root to spin by recursing'
 block=$(line_of 'sort_by')
-grep -Eq '^[^;]*clone3?[^;]*;.*;block in <main>:[0-9]+;timed;block .2 levels. in <main>:[0-9]+;größe;busy;spin' stacks ||
+grep -Eq '^([^;]*clone3?[^;]*|sub_[0-9a-f]+);.*;block in <main>:[0-9]+;timed;block .2 levels. in <main>:[0-9]+;größe;busy;spin' stacks ||
 	fail 'no thread from its root, which lies behind a megabyte of stack'
 grep -Eq ";Thing#method_in_class;([^;]*;)*(rb_|sub_)[^;]*;([^;]*;)*block in Thing#method_in_class:$block;busy;spin" stacks ||
 	fail 'no C between method_in_class and its block'
