@@ -128,6 +128,32 @@ printf '#!/bin/sh\nexit 3\n' >broken/dot
 PATH=$PWD/broken:$PATH capture "$DUMP" -q -f rings -o kept.svg order.trace
 assert_refused 1 'failed with status 3'
 
+if have 'the picture in a browser' chromium; then
+	"$DUMP" -q -f rings -o zoom.svg order.trace
+	timeout 300 python3 - "$TOP/tests/html" zoom.svg <<-'END' || fail 'no zoom'
+		import os, sys
+		sys.path.insert(0, sys.argv[1])
+		import browser
+		BOX = 'document.documentElement.getAttribute("viewBox").split(" ").map(Number)'
+		with browser.Browser(800, 600) as page:
+		    page.call('Page.navigate', url='file://' + os.path.abspath(sys.argv[2]))
+		    page.wait('document.documentElement.getAttribute("height") === "100%"')
+		    whole = page.eval(BOX)
+		    page.mouse('mouseWheel', 500, 300, deltaX=0, deltaY=-500)
+		    page.wait('%s[2] < %r' % (BOX, whole[2]))
+		    zoomed = page.eval(BOX)
+		    assert zoomed[0] > 0 and zoomed[0] + zoomed[2] < whole[2], zoomed
+		    page.mouse('mousePressed', 400, 300, button='left', clickCount=1)
+		    page.mouse('mouseMoved', 300, 300, button='left', buttons=1)
+		    page.mouse('mouseReleased', 300, 300, button='left', clickCount=1)
+		    page.wait('%s[0] > %r' % (BOX, zoomed[0]))
+		    assert page.eval(BOX)[2] == zoomed[2]
+		    page.key('0')
+		    assert page.eval(BOX) == whole, page.eval(BOX)
+		    assert not page.complaints, page.complaints
+	END
+fi
+
 it 'wrong options are refused'
 capture "$DUMP" -f rings --ring-clock cals order.trace
 assert_refused 2 "did you mean 'calls'"
