@@ -270,7 +270,7 @@ check-counts: all $(B)/test/bench/functions	#: calls of functions and edges: -m 
 	tests/bench/counts $(BENCH_PROGRAMS)
 
 .PHONY: check-gates
-check-gates: all		#: comparisons of a build with itself raise no alarm, and counts are equal (COMPARISONS, 100; COUNTS, 20)
+check-gates: all		#: comparisons of a build with itself raise no alarm, and counts are equal (COMPARISONS, 100; COUNTS, 20; LENGTH of a run, 150 ms)
 	tests/gates
 
 .PHONY: bench-accuracy
