@@ -39,6 +39,25 @@ assert_eq 2000 "$(awk '$NF == "slow_calls" && $(NF-1) == "handle" { print $1 }' 
 assert_ge "$(grep -cE '^# +[0-9]+ .* handle  in ' calls)" 15 'listed calls'
 assert_matches calls 'ordinary ones?, chosen by chance'
 
+it 'sqlite has the kept calls'
+"$DUMP" -q -f sqlite -o base profile || fail 'sqlite'
+python3 - "$(grep -cE '^# +[0-9]+ .* handle  in ' calls)" <<'END' || fail 'slow_calls'
+import sqlite3, sys
+base = sqlite3.connect("base")
+slow, least, open_ones = base.execute(
+    "SELECT count(*), min(duration_ns), sum(duration_ns IS NULL) FROM slow_calls"
+    " WHERE rule = 'handle' AND NOT ordinary").fetchone()
+assert slow == int(sys.argv[1]) and least >= 50000 and not open_ones, (slow, least)
+[ordinary] = base.execute("SELECT count(*) FROM slow_calls WHERE ordinary").fetchone()
+assert ordinary > 0
+# each is a call among the events
+[found] = base.execute(
+    "SELECT count(*) FROM slow_calls AS s WHERE EXISTS (SELECT * FROM named_events AS e"
+    " WHERE e.thread = s.thread AND e.name = 'handle' AND"
+    " abs(e.duration_ns - s.duration_ns) < 1000)").fetchone()
+assert found == slow + ordinary, (found, slow, ordinary)
+END
+
 it 'each kept call has what it called, whole'
 # a slow search has 6,000 steps, any other ten; and one in compute, one in nap
 "$DUMP" -f calls profile | awk '

@@ -120,6 +120,15 @@ static const char sqlite_tables[] =
 	"  PRIMARY KEY (thread, function, ns)\n"
 	") WITHOUT ROWID;\n"
 
+	"CREATE TABLE slow_calls (      -- that --slow has kept\n"
+	"  thread INTEGER NOT NULL REFERENCES threads,\n"
+	"  rule TEXT NOT NULL,          -- the pattern of its function\n"
+	"  start_ns INTEGER NOT NULL,   -- or somewhat earlier\n"
+	"  duration_ns INTEGER,         -- NULL: it has not ended\n"
+	"  ordinary INTEGER NOT NULL,   -- 1: chosen by chance\n"
+	"  cut INTEGER NOT NULL         -- 1: later events had no room\n"
+	");\n"
+
 	"CREATE TABLE places (          -- in the source, where calls are "
 	"made\n"
 	"  id INTEGER PRIMARY KEY,      -- 0: not known\n"
@@ -539,6 +548,40 @@ static void note_extent(struct base *base, const struct swz_profile *profile,
 	base->ends_early |= extent.to < thread->last_ticks;
 }
 
+static void put_slow_calls(struct base *base, const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	struct swz_statement *row;
+	size_t i;
+
+	if (!profile->kept_call_count)
+		return;
+	row = swz_statement_prepare(
+		base->database,
+		"INSERT INTO slow_calls VALUES (?, ?, ?, ?, ?, ?)");
+	for (i = 0; i < profile->kept_call_count; i++) {
+		const struct swz_kept_call *call = &profile->kept_calls[i];
+
+		if (call->owner != section->thread->index ||
+		    call->rule >= profile->slow_rule_count)
+			continue;
+		swz_statement_integer(row, base->threads);
+		swz_statement_text(row,
+				   profile->slow_rules[call->rule].pattern);
+		swz_statement_integer(row, swz_sqlite_ns(section, call->from));
+		if (call->ticks)
+			swz_statement_integer(
+				row,
+				swz_profile_ns(profile, (int64_t)call->ticks));
+		else
+			swz_statement_null(row);
+		swz_statement_integer(row, call->state == SWZ_CALL_ORDINARY);
+		swz_statement_integer(row, call->cut);
+		swz_statement_run(row);
+	}
+	swz_statement_free(row);
+}
+
 static void put_thread(struct base *base, const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
@@ -570,6 +613,7 @@ static void put_thread(struct base *base, const struct swz_section *section)
 	base->short_calls |= thread->record.short_calls != 0;
 	if (swz_profile_traced(profile))
 		note_extent(base, profile, thread);
+	put_slow_calls(base, section);
 	swz_sqlite_put_marks(base->mark, section, process, base->threads,
 			     false);
 }
