@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "launch/sampling.h"
+#include "watch/beside.h"
 #include "watch/engine.h"
 #include "watch/proc_task.h"
 #include "watch/script_frames.h"
@@ -486,44 +487,6 @@ static void fill_registers(struct swz_registers *to,
 	to->r15 = from->r15;
 }
 
-/* Whether the sampler is bound to a thread's processor. */
-static struct {
-	bool known, usable, is;
-	cpu_set_t usual;
-} away;
-
-/* A thread that runs on another processor stops by an interrupt from here. If
- * it makes a system call before that comes, it stops at the end of the call, so
- * programs with many short ones would be found there most of the time. So the
- * sampler goes to the thread's processor first: it gets that at once, by its
- * priority, and the thread stands where it was. */
-static void go_beside(int32_t processor)
-{
-	cpu_set_t one;
-
-	if (processor < 0 || processor >= CPU_SETSIZE ||
-	    sched_getcpu() == processor)
-		return;
-	if (!away.known) {
-		away.known = true;
-		away.usable = sched_getaffinity(0, sizeof(away.usual),
-						&away.usual) == 0;
-	}
-	if (!away.usable)
-		return;
-	CPU_ZERO(&one);
-	CPU_SET((size_t)processor, &one);
-	away.is = sched_setaffinity(0, sizeof(one), &one) == 0 || away.is;
-}
-
-/* Any processor will do again. */
-static void come_back(void)
-{
-	if (away.is)
-		(void)sched_setaffinity(0, sizeof(away.usual), &away.usual);
-	away.is = false;
-}
-
 /* Asks a thread to stop, which it does when it gets a processor. */
 static void ask_to_stop(struct swz_task *task,
 			const struct swz_proc_turns *turns)
@@ -548,21 +511,20 @@ static bool has_waited(struct swz_task *task)
 	       task->waits > before + 1;
 }
 
-/* True if it ran when this round began. What was ready to run, but waited for a
- * processor, had spent its time elsewhere: on a machine with much to do it
- * would be found most of the time where it had been woken, or where a turn
- * ends. What the sampler itself has taken the processor from did run. */
-static bool ran_at_start(struct swz_task *task,
-			 const struct swz_proc_turns *turns, uint64_t now,
-			 bool in_system_call)
+/* True if it ran when it was asked to stop. What was ready to run, but waited
+ * for a processor, had spent its time elsewhere: on a machine with much to do
+ * it would be found most of the time where it had been woken, or where a turn
+ * ends. */
+static bool ran_when_asked(struct swz_task *task,
+			   const struct swz_proc_turns *turns, uint64_t now,
+			   bool in_system_call)
 {
 	uint64_t queued_ns = turns->queued_ns - task->turns.queued_ns;
 	bool waited = has_waited(task);
 
 	if (turns->turns == task->turns.turns)
 		return true;
-	return now - queued_ns + SWITCH_NS >= round_start &&
-	       !(in_system_call && waited);
+	return now - queued_ns >= task->asked_ns && !(in_system_call && waited);
 }
 
 /* Reads the thread's processor time: of a thread that runs the kernel tells it
@@ -577,7 +539,7 @@ static bool know_time(const struct swz_watch *watch, struct swz_task *task,
 		return true;
 	if (turns.processor_ns > task->known_ns)
 		swz_task_known(&watch->tasks, task, turns.processor_ns);
-	return ran_at_start(task, &turns, now, in_system_call);
+	return ran_when_asked(task, &turns, now, in_system_call);
 }
 
 /* What is taken of a thread while it stands. */
@@ -642,6 +604,7 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0)
 		take(watch, task, &r, &taken);
 	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
+	swz_beside_be_prompt(false);
 	keep(task, &taken);
 }
 
@@ -678,12 +641,33 @@ static bool gets_signals_for_others(const struct swz_task *task)
 	return gets;
 }
 
+/* Takes the thread's processor from it, and reads it again. False: it does not
+ * run there. */
+static bool take_its_place(struct swz_task *task, struct swz_proc_task *proc)
+{
+	struct swz_proc_turns before = {0};
+	int32_t pid = task->image->pid;
+
+	/* what was taken from it by the sampler did run */
+	task->asked_ns = round_start - SWITCH_NS;
+	if (!swz_beside_go(proc->processor))
+		return true;
+	task->asked_ns = 0;
+	if (!swz_proc_task_turns(pid, task->tid, &before))
+		return false;
+	swz_beside_sleep();
+	/* (the time of what runs grows, up to when it was told to make room) */
+	return swz_proc_task_read(pid, task->tid, proc) && proc->state == 'R' &&
+	       proc->turns.processor_ns != before.processor_ns;
+}
+
 static void pause_task(struct swz_watch *watch, struct swz_task *task,
-		       const struct swz_proc_task *proc)
+		       struct swz_proc_task *proc)
 {
 	struct alone alone = {.watch = watch, .task = task};
 
-	go_beside(proc->processor);
+	if (!take_its_place(task, proc))
+		return;
 	if (!swz_pause_calls || !gets_signals_for_others(task)) {
 		ask_to_stop(task, &proc->turns);
 		return;
@@ -691,6 +675,7 @@ static void pause_task(struct swz_watch *watch, struct swz_task *task,
 	task->turns = proc->turns;
 	swz_pause_calls->stop_alone(task->image->pid, task->tid, take_alone,
 				    &alone);
+	swz_beside_leave();
 	keep(task, &alone.taken);
 }
 
@@ -736,14 +721,16 @@ static void wait_for_stops(struct swz_watch *watch)
 	const struct timespec most = {0, STOP_NS / 4};
 	sigset_t child;
 
-	come_back();
+	swz_beside_leave();
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	take_stopped(watch);
 	while (stopping && swz_watch_now() < end) {
+		swz_beside_be_prompt(true);
 		(void)sigtimedwait(&child, NULL, &most);
 		take_stopped(watch);
 	}
+	swz_beside_be_prompt(false);
 }
 
 /* ---------------------------------------------------------------- a round */
@@ -910,6 +897,7 @@ static void wait_for_next(struct swz_watch *watch, bool *stopped)
 				(long)(ns % 1000000000u)};
 	struct pollfd fds[] = {{watch->stop, POLLIN, 0}};
 
+	swz_beside_be_prompt(true);
 	*stopped = ppoll(fds, 1, &time, NULL) > 0;
 }
 

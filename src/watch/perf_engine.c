@@ -1,3 +1,4 @@
+#include "watch/beside.h"
 #include "watch/engine.h"
 
 #include <errno.h>
@@ -397,8 +398,11 @@ void swz_perf_engine_run(struct swz_watch *watch)
 	while (going) {
 		uint64_t now;
 
+		swz_beside_be_prompt(has_pauses);
 		going = wait_for_records(&rings, rest_of(watch, next_pause));
 		now = swz_watch_now();
+		if (now < next_pause)
+			swz_beside_be_prompt(false);
 		going &= now < watch->end_ns;
 		swz_perf_drain(&perf, going ? now - SETTLED_NS : UINT64_MAX,
 			       take, watch);

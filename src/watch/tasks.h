@@ -30,7 +30,9 @@ struct swz_task {
 	bool stopping;        /* the same: it was asked to */
 	uint64_t weighed_ns;  /* the same: of known_ns, what samples have */
 	struct swz_proc_turns turns; /* the same: when it was asked to stop */
-	uint64_t waits;              /* the same: made up to its last stop */
+	uint64_t
+		asked_ns; /* it must have run then: when it was asked to stop */
+	uint64_t waits;   /* the same: made up to its last stop */
 	bool was_known;
 	int time_fd;  /* counts its processor time since it is sampled; -1 */
 	int apart_fd; /* from later on, and sets it apart; -1 */

@@ -30,7 +30,7 @@ static double now(clockid_t clock)
 		double start = now(CLOCK_THREAD_CPUTIME_ID), time; \
 \
 		do { \
-			for (int i = 0; i < 200000; i++) \
+			for (int i = 0; i < 1000000; i++) \
 				sink += (unsigned long)i; \
 			time = now(CLOCK_THREAD_CPUTIME_ID) - start; \
 		} while (time < ms); \
