@@ -77,7 +77,7 @@ assert_script_alone() { # MODULES: an expression
 
 # What is left of the loop itself is moments between frames.
 assert_loop_is_small() { # LOOP
-	assert_ge "$(row spin 2)" "$("$DUMP" -q -f csv -o - profile |
+	assert_ge "$(row spin 3)" "$("$DUMP" -q -f csv -o - profile |
 		awk -F , -v loop="$1" '$7 == loop { sum += $2 } END { printf "%.0f", 50 * sum }')" \
 		'the loop itself has more than a fiftieth of spin'
 }
