@@ -39,21 +39,6 @@ void swz_view_prepare(struct swz_binding *binding,
 void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 		    struct swz_tree *tree);
 
-/* Functions that do nothing but jump to another one. Each is one call with
- * that, without a frame of its own. A table has wrappers nevertheless: their
- * counts are what it is for. */
-enum swz_joins {
-	SWZ_JOINS_NOTHING,
-	SWZ_JOINS_THUNKS,  /* that adjust `this`, or a result */
-	SWZ_JOINS_WRAPPERS /* and all others */
-};
-
-/* Marks them; what they lead to has their caller then. One that has values of
- * its own stays, and one that ASKED chooses (nothing, if it is empty). */
-void swz_view_join_jumps(const struct swz_patterns *asked,
-			 struct swz_binding *binding, struct swz_tree *tree,
-			 enum swz_joins joins);
-
 /* The nodes of a thread that are shown, for swz_events_show_only(); all if
  * nothing is left out. To be freed. */
 struct swz_unit_set swz_view_units(const struct swz_view *view,

@@ -65,7 +65,6 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "table",
-		.joins = SWZ_JOINS_THUNKS,
 		.description = "a table of functions for people (default on a "
 			       "terminal)",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
@@ -76,7 +75,6 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "brief",
-		.joins = SWZ_JOINS_THUNKS,
 		.description = "the answer in at most 60 lines of plain text: "
 			       "functions, waits, doubts",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
@@ -90,7 +88,6 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "text",
-		.joins = SWZ_JOINS_THUNKS,
 		.description = "a table of functions for scripts, times in ns",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
 			 SWZ_TAKES_DIFF | SWZ_FILTERS_ROWS,
@@ -99,7 +96,6 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "tree",
-		.joins = SWZ_JOINS_WRAPPERS,
 		.description = "calling contexts, top-down or bottom-up; "
 			       "callers and callees of a function",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
@@ -156,7 +152,6 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "dot",
-		.joins = SWZ_JOINS_THUNKS,
 		.description = "the call graph for graphviz, coloured by cost "
 			       "or change",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT | SWZ_TAKES_DIFF,
@@ -165,7 +160,6 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "graph",
-		.joins = SWZ_JOINS_THUNKS,
 		.description = "the call graph as a page for a browser, to be "
 			       "moved and searched",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT | SWZ_TAKES_SOURCE |
@@ -216,7 +210,6 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "html",
-		.joins = SWZ_JOINS_THUNKS,
 		.description = "a page for a browser, in one file",
 		.takes = SWZ_TELLS_FOLDED | SWZ_TAKES_SOURCE | SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |

@@ -50,11 +50,10 @@ enum swz_format_needs {
 struct swz_format {
 	const char *name;
 	const char *description;
-	unsigned int takes;   /* enum swz_format_takes */
-	unsigned int needs;   /* enum swz_format_needs */
-	size_t rows;          /* that are shown without -n; 0: all */
-	enum swz_joins joins; /* functions that have no frame there */
-	bool proposes;        /* commands that show more; see table.inputs */
+	unsigned int takes; /* enum swz_format_takes */
+	unsigned int needs; /* enum swz_format_needs */
+	size_t rows;        /* that are shown without -n; 0: all */
+	bool proposes;      /* commands that show more; see table.inputs */
 	/* The file that is written by default is PREFIX, the pid, SUFFIX; NULL:
 	 * standard output. */
 	const char *prefix;

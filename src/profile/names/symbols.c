@@ -15,7 +15,6 @@
 #include "base/qualified_name.h"
 #include "base/status.h"
 #include "image/elf_view.h"
-#include "profile/names/disassembler.h"
 #include "util/memory.h"
 #include "profile/file/reader.h"
 #include "profile/names/debug_info.h"
@@ -886,35 +885,6 @@ uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
 	while (&symbols->symbols[symbols->by_name[low + number]] != symbol)
 		number++;
 	return number;
-}
-
-#define MOST_LEADING 64u /* bytes of a function that leads on */
-
-bool swz_symbols_leads_on(struct swz_symbols *symbols, uint64_t address)
-{
-	uint8_t bytes[MOST_LEADING];
-	size_t left = swz_symbols_code(symbols, address, bytes, sizeof(bytes));
-	const uint8_t *at = bytes;
-	bool jumps = false;
-	csh handle;
-	cs_insn *insn;
-
-	if (!swz_disassembler_open(&handle, false))
-		swz_out_of_memory();
-	insn = cs_malloc(handle);
-	while (insn && cs_disasm_iter(handle, &at, &left, &address, insn)) {
-		if (cs_insn_group(handle, insn, CS_GRP_CALL) ||
-		    cs_insn_group(handle, insn, CS_GRP_RET) ||
-		    cs_insn_group(handle, insn, CS_GRP_INT))
-			break;
-		jumps = insn->id == X86_INS_JMP;
-		if (jumps || cs_insn_group(handle, insn, CS_GRP_JUMP))
-			break;
-	}
-	if (insn)
-		cs_free(insn, 1);
-	cs_close(&handle);
-	return jumps;
 }
 
 static struct swz_source line_of_file(struct swz_symbols *symbols,

@@ -147,11 +147,6 @@ bool swz_symbols_lack_sections(const struct swz_symbols *symbols);
 bool swz_symbols_calls(struct swz_symbols *symbols, uint64_t return_address,
 		       uint64_t *target);
 
-/* True if the function at ADDRESS does nothing but jump to another one, as a
- * thunk that adjusts `this` does, and a wrapper that rearranges arguments: a
- * few instructions without a branch, then a jump. */
-bool swz_symbols_leads_on(struct swz_symbols *symbols, uint64_t address);
-
 /* The inlined function that an instruction belongs to. */
 struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,
 				     uint64_t address);

@@ -54,10 +54,6 @@ void swz_dump_add_thread(struct swz_dump_result *result,
 		swz_dump_has_range(options) ? &options->range : NULL);
 	if (!swz_view_is_whole(&options->view))
 		swz_view_apply(&options->view, binding, &tree);
-	if (options->format->joins != SWZ_JOINS_NOTHING &&
-	    !result->contexts.by_unit)
-		swz_view_join_jumps(&options->table.filters, binding, &tree,
-				    options->format->joins);
 	if (result->has_contexts)
 		swz_contexts_add(&result->contexts, &result->report, binding,
 				 &tree);
