@@ -39,11 +39,17 @@ assert_eq 2000 "$(awk '$NF == "slow_calls" && $(NF-1) == "handle" { print $1 }' 
 assert_ge "$(grep -cE '^# +[0-9]+ .* handle  in ' calls)" 15 'listed calls'
 assert_matches calls 'ordinary ones?, chosen by chance'
 
-it 'sqlite has the kept calls'
+it 'sqlite and json have the kept calls'
 "$DUMP" -q -f sqlite -o base profile || fail 'sqlite'
+"$DUMP" -q -f json -o json profile || fail 'json'
 python3 - "$(grep -cE '^# +[0-9]+ .* handle  in ' calls)" <<'END' || fail 'slow_calls'
-import sqlite3, sys
+import json, sqlite3, sys
 base = sqlite3.connect("base")
+listed = json.load(open("json"))["parts"][0]["slow_calls"]
+stored = base.execute("SELECT rule, start_ns, duration_ns, ordinary, cut FROM slow_calls"
+                      " ORDER BY ordinary, duration_ns DESC, start_ns").fetchall()
+assert [(c["rule"], c["start_ns"], c["duration_ns"], c["ordinary"], c["cut"])
+        for c in listed] == stored, (listed[:3], stored[:3])
 slow, least, open_ones = base.execute(
     "SELECT count(*), min(duration_ns), sum(duration_ns IS NULL) FROM slow_calls"
     " WHERE rule = 'handle' AND NOT ordinary").fetchone()

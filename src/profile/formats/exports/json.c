@@ -584,6 +584,72 @@ static void put_comparison(struct swz_json *json,
 		      times ? swz_diff_kind_name(&total) : NULL);
 }
 
+static int by_duration(const void *left, const void *right)
+{
+	const struct swz_kept_call *a = *(
+		const struct swz_kept_call *const *)left;
+	const struct swz_kept_call *b = *(
+		const struct swz_kept_call *const *)right;
+	bool a_chosen = a->state == SWZ_CALL_ORDINARY;
+	bool b_chosen = b->state == SWZ_CALL_ORDINARY;
+
+	if (a_chosen != b_chosen)
+		return a_chosen - b_chosen;
+	/* one that has not ended may be the slowest */
+	if (a->ticks != b->ticks)
+		return a->ticks - 1 > b->ticks - 1 ? -1 : 1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+static void put_slow_call(struct swz_json *json,
+			  const struct swz_profile *profile,
+			  const struct swz_kept_call *call)
+{
+	uint64_t from = call->from - swz_profile_origin(profile);
+
+	swz_json_line(json);
+	swz_json_open(json, NULL, "{");
+	swz_json_string(json, "rule", profile->slow_rules[call->rule].pattern);
+	if (call->owner < profile->thread_count)
+		swz_json_number(json, "tid",
+				profile->threads[call->owner].record.tid);
+	swz_json_number(json, "start_ns",
+			swz_profile_ns(profile, (int64_t)from));
+	swz_json_known(json, "duration_ns", call->ticks != 0,
+		       swz_profile_ns(profile, (int64_t)call->ticks));
+	swz_json_flag(json, "ordinary", call->state == SWZ_CALL_ORDINARY);
+	swz_json_flag(json, "cut", call->cut);
+	swz_json_close(json, "}");
+}
+
+/* The calls that --slow has kept, of the section's threads: the slowest first,
+ * and those that were chosen by chance behind them. */
+static void put_slow_calls(struct swz_json *json,
+			   const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	const struct swz_kept_call **calls;
+	size_t count = 0, i;
+
+	if (!profile->kept_call_count || section->profile_count != 1)
+		return;
+	calls = swz_allocate(profile->kept_call_count, sizeof(*calls));
+	for (i = 0; i < profile->kept_call_count; i++) {
+		const struct swz_kept_call *call = &profile->kept_calls[i];
+
+		if (call->rule < profile->slow_rule_count &&
+		    (!section->thread || call->owner == section->thread->index))
+			calls[count++] = call;
+	}
+	qsort(calls, count, sizeof(const struct swz_kept_call *), by_duration);
+	swz_json_line(json);
+	swz_json_open(json, "slow_calls", "[");
+	for (i = 0; i < count; i++)
+		put_slow_call(json, profile, calls[i]);
+	swz_json_close(json, "]");
+	free(calls);
+}
+
 void swz_begin_json(struct swz_writer *writer)
 {
 	struct swz_json *json = swz_allocate(1, sizeof(*json));
@@ -608,6 +674,7 @@ void swz_write_json(struct swz_writer *writer,
 		put_joined(json, section->joined);
 	if (section->old)
 		put_comparison(json, section);
+	put_slow_calls(json, section);
 	numbers = put_functions(json, section);
 	put_edges(json, section, numbers);
 	put_contexts(json, section, numbers);
