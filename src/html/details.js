@@ -30,7 +30,8 @@ class Details {
 		both.style.setProperty('--callers', `min(50%, ` +
 			`${(callers.length + 1) * LINE + 6}px)`);
 		this.root.replaceChildren(...[this.heading(fn), this.figures(fn),
-			callTimes(this.app, fn), lastValues(this.app, fn),
+			callTimes(this.app, fn), slowestCalls(this.app, fn),
+			lastValues(this.app, fn),
 			both].filter(Boolean));
 	}
 

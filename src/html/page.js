@@ -300,6 +300,12 @@ class App {
 		this.charts.timeline.revealNext(fn, from, to);
 	}
 
+	revealItem(item) {
+		if (this.chartName !== 'timeline')
+			this.showChart('timeline');
+		this.charts.timeline.show(item);
+	}
+
 	reveal(fn, zoom) {
 		if (fn >= 0)
 			this.chart.reveal(fn, zoom);

@@ -157,6 +157,31 @@ class Timeline extends DescribedLanes {
 			this.show(best);
 	}
 
+	// The slowest calls of a function that the events hold, the slowest first: by
+	// the time that the timeline and -f calls show, with what the hooks took.
+	slowestOf(fn, most) {
+		const found = [];
+
+		for (const thread of this.lanes()) {
+			const {nodes} = thread;
+			const [of] = thread.trace.levels || [thread.trace];
+
+			for (let at = 0; at < of.count; at++) {
+				if (nodes.fn[of.node[at]] !== fn ||
+					!this.isCall({thread, of, at}))
+					continue;
+				const time = of.end[at] - of.start[at];
+
+				if (found.length === most && time <= found[most - 1].time)
+					continue;
+				found.push({thread, of, at, time});
+				found.sort((a, b) => b.time - a.time);
+				found.length = Math.min(found.length, most);
+			}
+		}
+		return found;
+	}
+
 	// The next call of a function that took so long, after that which was shown
 	// last; then the first one again. (What the hooks took is known of each
 	// call here, and of their mean where times are counted: so it may be the

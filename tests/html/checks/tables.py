@@ -156,6 +156,19 @@ def check_call_times(page, profile):
             .map(bar => bar.title)""")
         equal(int(row['timed_calls']), sum(number(title.split(' call')[0])
                                            for title in bars), 'calls of ' + name)
+        slowest = page.eval("""[...document.querySelectorAll('.slowest button')]
+            .map(button => button.title)""")
+        found = [re.match(r'(\S+)(?:\s(\S+))? at \S+ s in ', title).groups()
+                 for title in slowest]
+        listed = [line.split()[:3] for line in profile.run(
+            '--calls-of', name, '-n', '5').decode().splitlines()
+            if re.match(r' *\d', line)]
+        equal(len(listed), max(len(found), 1), 'slowest calls of ' + name)
+        # (of calls that took the same another one may be listed)
+        for (time, unit), (_, wanted_time, wanted_unit) in zip(found, listed):
+            equal(wanted_unit.replace('us', '\u00b5s'), unit or 'ns', 'unit of ' + name)
+            close(float(wanted_time), float(time), 0.006 * float(time),
+                  'a slowest call of ' + name)
     page.click_on('[data-chart=flame]')
     name = max(wanted, key=lambda name: int(wanted[name]['timed_calls']))
     choose(page, name)
