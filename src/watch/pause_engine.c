@@ -452,6 +452,7 @@ static void task_search_execs(struct swz_watch *watch, uint64_t now_ns)
 #define SELDOM 10u
 /* For so long a round waits for threads to stop. */
 #define STOP_NS 20000000u
+#define SOON_NS 200000u /* a thread that stands at its next instruction */
 
 /* Between a thread's end of a turn and the sampler's own first look. */
 #define SWITCH_NS 100000u
@@ -641,44 +642,6 @@ static bool gets_signals_for_others(const struct swz_task *task)
 	return gets;
 }
 
-/* Takes the thread's processor from it, and reads it again. False: it does not
- * run there. */
-static bool take_its_place(struct swz_task *task, struct swz_proc_task *proc)
-{
-	struct swz_proc_turns before = {0};
-	int32_t pid = task->image->pid;
-
-	/* what was taken from it by the sampler did run */
-	task->asked_ns = round_start - SWITCH_NS;
-	if (!swz_beside_go(proc->processor))
-		return true;
-	task->asked_ns = 0;
-	if (!swz_proc_task_turns(pid, task->tid, &before))
-		return false;
-	swz_beside_sleep();
-	/* (the time of what runs grows, up to when it was told to make room) */
-	return swz_proc_task_read(pid, task->tid, proc) && proc->state == 'R' &&
-	       proc->turns.processor_ns != before.processor_ns;
-}
-
-static void pause_task(struct swz_watch *watch, struct swz_task *task,
-		       struct swz_proc_task *proc)
-{
-	struct alone alone = {.watch = watch, .task = task};
-
-	if (!take_its_place(task, proc))
-		return;
-	if (!swz_pause_calls || !gets_signals_for_others(task)) {
-		ask_to_stop(task, &proc->turns);
-		return;
-	}
-	task->turns = proc->turns;
-	swz_pause_calls->stop_alone(task->image->pid, task->tid, take_alone,
-				    &alone);
-	swz_beside_leave();
-	keep(task, &alone.taken);
-}
-
 /* The signal to be delivered to the thread that has reported this; 0: none. */
 static int signal_of(int status)
 {
@@ -714,14 +677,14 @@ static void take_stopped(struct swz_watch *watch)
 		stopping = 0;
 }
 
-/* One that does not stop, in the midst of some system call, may do so later. */
-static void wait_for_stops(struct swz_watch *watch)
+/* For so long. One that does not stop, in the midst of some system call, may do
+ * so later. */
+static void wait_for_stops(struct swz_watch *watch, uint64_t ns)
 {
-	const uint64_t end = swz_watch_now() + STOP_NS;
-	const struct timespec most = {0, STOP_NS / 4};
+	const uint64_t end = swz_watch_now() + ns;
+	const struct timespec most = {0, (long)(ns / 4)};
 	sigset_t child;
 
-	swz_beside_leave();
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	take_stopped(watch);
@@ -730,7 +693,56 @@ static void wait_for_stops(struct swz_watch *watch)
 		(void)sigtimedwait(&child, NULL, &most);
 		take_stopped(watch);
 	}
+}
+
+/* The end of a round. */
+static void wait_for_all_stops(struct swz_watch *watch)
+{
+	swz_beside_leave();
+	wait_for_stops(watch, STOP_NS);
 	swz_beside_be_prompt(false);
+}
+
+/* Takes the thread's processor from it, and reads it again. False: it does not
+ * run there. */
+static bool take_its_place(struct swz_task *task, struct swz_proc_task *proc)
+{
+	struct swz_proc_turns before = {0};
+	int32_t pid = task->image->pid;
+
+	/* what was taken from it by the sampler did run */
+	task->asked_ns = round_start - SWITCH_NS;
+	if (!swz_beside_go(proc->processor))
+		return true;
+	task->asked_ns = 0;
+	swz_beside_be_prompt(true);
+	if (!swz_proc_task_turns(pid, task->tid, &before))
+		return false;
+	swz_beside_sleep();
+	/* (the time of what runs grows, up to when it was told to make room) */
+	return swz_proc_task_read(pid, task->tid, proc) && proc->state == 'R' &&
+	       proc->turns.processor_ns != before.processor_ns;
+}
+
+static void pause_task(struct swz_watch *watch, struct swz_task *task,
+		       struct swz_proc_task *proc)
+{
+	struct alone alone = {.watch = watch, .task = task};
+
+	if (!take_its_place(task, proc))
+		return;
+	if (!swz_pause_calls || !gets_signals_for_others(task)) {
+		ask_to_stop(task, &proc->turns);
+		/* (not to be held while others are looked at) */
+		if (!task->asked_ns)
+			wait_for_stops(watch, SOON_NS);
+		return;
+	}
+	task->turns = proc->turns;
+	swz_pause_calls->stop_alone(task->image->pid, task->tid, take_alone,
+				    &alone);
+	swz_beside_leave();
+	keep(task, &alone.taken);
 }
 
 /* ---------------------------------------------------------------- a round */
@@ -806,7 +818,7 @@ static void take_round(struct swz_watch *watch, bool all)
 	for (size_t i = 0; i < tasks->count; i++)
 		if (tasks->items[i].live && task_is_due(tasks, i))
 			look_at_task(watch, &tasks->items[i], now);
-	wait_for_stops(watch);
+	wait_for_all_stops(watch);
 	if (watch->options->wall && !watch->launched && now >= next_waiting)
 		next_waiting = swz_waiting_sample(watch);
 }
@@ -964,6 +976,6 @@ uint64_t swz_pauses_take(struct swz_watch *watch)
 		    tasks->items[i].image->pause_period_ns &&
 		    task_is_due(tasks, i))
 			stop_if_it_runs(watch, &tasks->items[i]);
-	wait_for_stops(watch);
+	wait_for_all_stops(watch);
 	return swz_watch_now() + next_rest();
 }

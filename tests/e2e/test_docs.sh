@@ -197,7 +197,7 @@ it 'the demo shows functions by name, the lock, and what a change has brought'
 if have 'the demo' gcc seq; then
 	capture "$TOP/scripts/demo"
 	assert_status 0
-	assert_matches out ' 120,001  find_word  .* words$'
+	assert_matches out ' 120,001  find_word +words$'
 	assert_matches out ' 120,001  pthread_mutex_lock  .* libc'
 	assert_matches out ' -[0-9.]+ m?s +(-|-[0-9.]+%) .* 0 +[^ ]+ [mµu]?s  find_word  +words-new$'
 	assert_matches out ' incl diff  ?calls diff .* function '

@@ -28,6 +28,8 @@
 #include "profile/names/catalog.h"
 #include "profile/names/value_print.h"
 
+/* About 1 ms: what is recorded by then is all that was begun before. */
+#define SETTLED_TICKS (UINT64_C(1) << 22)
 #define INDENT 2
 #define MOST_INDENT 200
 
@@ -509,7 +511,7 @@ static struct live_thread *earliest(struct swz_live *live,
 
 void swz_live_read(struct swz_live *live, bool last)
 {
-	uint64_t until = __builtin_ia32_rdtsc(), second;
+	uint64_t until = __builtin_ia32_rdtsc() - SETTLED_TICKS, second;
 	struct live_process *p = NULL;
 	struct live_thread *t;
 	size_t i;
