@@ -289,6 +289,10 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		add_paused(image, thread, hit);
 		return;
 	}
+	/* execve() goes on in the kernel when the old program's code is gone */
+	if (registers && hit->in_kernel &&
+	    !swz_image_knows(image, registers->ip))
+		registers = NULL;
 	if (registers) {
 		at = *registers;
 		kind = swz_counted_code_find(

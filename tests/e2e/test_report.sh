@@ -69,9 +69,10 @@ assert_matches said '^told$'
 assert_matches err ' wall-clock time'
 
 it 'the program goes on if we are killed'
+rm -f said err
 "$RUN" -q --report -o alone sh -c 'echo ready; sleep 0.5; echo finished' >said 2>err &
 run=$!
-wait_until grep -q ready said
+wait_until grep -sq ready said
 kill -KILL $run
 wait $run 2>/dev/null
 wait_until grep -q finished said || fail 'it has ended, too'

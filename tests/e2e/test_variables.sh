@@ -58,7 +58,7 @@ said=0
 while read -r variable; do
 	case ${variable#SWIZZLE_} in
 	OUTPUT | CONFIG | ARGS | CALLER | LABEL | WALL | RATE | ENGINE | EVENT | STACK_BYTES | PID | FOR | \
-		REPORT)
+		REPORT | LIVE)
 		continue # not the library's
 		;;
 	esac
