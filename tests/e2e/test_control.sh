@@ -411,10 +411,13 @@ end
 dump_table profile
 assert_ge "$(grep -c '\[resumed\]' table)" 2
 
-start_serving() { # [OPTION...]: as serve, and does not wait
+is_swizzles() { ! [ "/proc/$pid/exe" -ef "/proc/$$/exe" ]; } # this shell's child no more
+
+start_serving() { # [OPTION...]: as serve, and does not wait until it is served
 	rm -f stop served.out profile
 	"$RUN" -q -o profile "$@" "$SERVED" "$TMP/stop" 3 >served.out 2>served.err &
 	pid=$!
+	wait_until is_swizzles
 }
 
 is_served() { [ "$(readlink "/proc/$pid/exe")" = "$SERVED" ]; }
