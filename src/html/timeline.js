@@ -157,27 +157,32 @@ class Timeline extends DescribedLanes {
 			this.show(best);
 	}
 
-	// The slowest calls of a function that the events hold, the slowest first: by
-	// the time that the timeline and -f calls show, with what the hooks took.
-	slowestOf(fn, most) {
-		const found = [];
-
+	// Calls of a function, as far as the events hold them.
+	*callsOf(fn) {
 		for (const thread of this.lanes()) {
 			const {nodes} = thread;
 			const [of] = thread.trace.levels || [thread.trace];
 
-			for (let at = 0; at < of.count; at++) {
-				if (nodes.fn[of.node[at]] !== fn ||
-					!this.isCall({thread, of, at}))
-					continue;
-				const time = of.end[at] - of.start[at];
+			for (let at = 0; at < of.count; at++)
+				if (nodes.fn[of.node[at]] === fn &&
+					this.isCall({thread, of, at}))
+					yield {thread, of, at};
+		}
+	}
 
-				if (found.length === most && time <= found[most - 1].time)
-					continue;
-				found.push({thread, of, at, time});
-				found.sort((a, b) => b.time - a.time);
-				found.length = Math.min(found.length, most);
-			}
+	// The slowest calls of a function, the slowest first: by the time that the
+	// timeline and -f calls show, with what the hooks took.
+	slowestOf(fn, most) {
+		const found = [];
+
+		for (const {thread, of, at} of this.callsOf(fn)) {
+			const time = of.end[at] - of.start[at];
+
+			if (found.length === most && time <= found[most - 1].time)
+				continue;
+			found.push({thread, of, at, time});
+			found.sort((a, b) => b.time - a.time);
+			found.length = Math.min(found.length, most);
 		}
 		return found;
 	}
@@ -191,30 +196,21 @@ class Timeline extends DescribedLanes {
 			this.revealed.start : -Infinity;
 		let first = null, next = null, least = Infinity;
 
-		for (const thread of this.lanes()) {
-			const {nodes} = thread;
-			const [of] = thread.trace.levels || [thread.trace];
+		for (const {thread, of, at} of this.callsOf(fn)) {
+			const time = this.timeOf(thread, of, at);
+			const off = Math.max(0, from - time, time - to);
+			const item = {thread, of, at, start: of.start[at]};
 
-			for (let at = 0; at < of.count; at++) {
-				if (nodes.fn[of.node[at]] !== fn ||
-					!this.isCall({thread, of, at}))
-					continue;
-				const time = this.timeOf(thread, of, at);
-				const off = Math.max(0, from - time, time - to);
-				const item = {thread, of, at, start: of.start[at]};
-
-				if (off < least) {
-					first = next = null;
-					least = off;
-				}
-				if (off > least)
-					continue;
-				if (!first || item.start < first.start)
-					first = item;
-				if (item.start > after &&
-					(!next || item.start < next.start))
-					next = item;
+			if (off < least) {
+				first = next = null;
+				least = off;
 			}
+			if (off > least)
+				continue;
+			if (!first || item.start < first.start)
+				first = item;
+			if (item.start > after && (!next || item.start < next.start))
+				next = item;
 		}
 		const found = next || first;
 

@@ -991,7 +991,7 @@ static void check_slow(void)
 		swz_environment_set("SWIZZLE_SWITCHES", "1");
 }
 
-/* Of a run that there will not be. */
+/* Options of a run make no sense where nothing is run. */
 static void unset_outputs(void)
 {
 	unsetenv("SWIZZLE_REPORT");

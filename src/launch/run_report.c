@@ -467,7 +467,7 @@ static bool was_refused(int status)
 				     WEXITSTATUS(status) == SWZ_NOT_FOUND);
 }
 
-/* What is wanted besides the program; NULL: nothing. */
+/* What --report and --live ask for; NULL: the option is not given. */
 struct wanted {
 	char *report; /* options of swizzle-dump */
 	char *live;   /* a file; empty: standard error */

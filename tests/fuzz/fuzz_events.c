@@ -145,6 +145,7 @@ static void write_all(struct swz_profile *profile, const struct swz_view *view,
 	}
 	swz_patterns_free(&calls.of);
 	collect_rings(&trace);
+	swz_event_choice_free(&trace.choice);
 	swz_binding_free(&binding);
 	swz_catalog_free(&catalog);
 }

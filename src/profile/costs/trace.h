@@ -134,7 +134,8 @@ struct swz_trace_off {
 	struct swz_switch_reader switches;
 	uint64_t now;
 	uint64_t end; /* ticks: of what is written of the thread */
-	/* Of a sampled profile in place of switches; NULL: there are none. */
+	/* When samples waited, in place of switches; NULL: it has no samples.
+	 */
 	struct swz_profile_sample *samples;
 	size_t sample, sample_count;
 	uint64_t apart; /* ticks from one to the next while it waits */

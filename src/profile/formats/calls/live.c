@@ -221,7 +221,7 @@ static uint32_t function_of(struct swz_live *live, struct live_process *p,
 	return function;
 }
 
-/* What happens to the node; false: it is no call of the thread. */
+/* Reads the event of the node; false: it is no call of the thread. */
 static bool describe(const struct live_process *p, const struct live_thread *t,
 		     uint32_t unit, uint8_t kind, uint64_t ticks,
 		     struct swz_event *event)

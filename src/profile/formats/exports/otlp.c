@@ -359,7 +359,7 @@ static void put_label(struct encoder *e, const struct swz_section *all,
 		put_resource(e, key, value, 0);
 }
 
-/* Of the environment, or as the processes publish it. */
+/* Attributes of the environment, or as the processes publish them. */
 static void put_either(struct encoder *e, const struct swz_section *all,
 		       const char *label, const char *key)
 {
