@@ -245,7 +245,7 @@ static void note(void *context, int32_t tid)
 	struct swz_sleeper sleeper = {.tid = tid};
 	struct swz_proc_turns turns = {0}, again = {0};
 	const struct call *call;
-	unsigned processor;
+	struct swz_proc_task task;
 	uint64_t number, ran_ns;
 	uint64_t behind_ns;
 	char path[64];
@@ -255,14 +255,14 @@ static void note(void *context, int32_t tid)
 	call = call_of(number);
 	if (!call || call->limit == LIMIT_NONE ||
 	    !swz_proc_task_turns(s->pid, tid, &turns) ||
-	    !swz_proc_task_processor(s->pid, tid, &processor))
+	    !swz_proc_task_read(s->pid, tid, &task) || task.processor < 0)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/sched", (int)s->pid,
 		 (int)tid);
 	if (!ran_last(path, &ran_ns) ||
 	    !swz_proc_task_turns(s->pid, tid, &again) ||
 	    again.turns != turns.turns ||
-	    !find_behind(processor, ran_ns, &behind_ns))
+	    !find_behind((unsigned)task.processor, ran_ns, &behind_ns))
 		return;
 	sleeper.turns = turns.turns;
 	sleeper.since_ns = ran_ns + behind_ns;

@@ -45,7 +45,6 @@ void swz_watch_rest(uint64_t ns)
 /* --- files of a task ----------------------------------------------------- */
 
 enum {
-	FIELD_NAME = 2,
 	FIELD_PARENT = 4,
 	FIELD_FLAGS = 9,
 	FIELD_USER_TIME = 14,
@@ -282,24 +281,6 @@ bool swz_proc_task_call(int32_t pid, int32_t tid, uint64_t *number)
 
 	return read_task_file(pid, tid, "syscall", text, sizeof(text)) &&
 	       isdigit((unsigned char)text[0]) && swz_scan(&at, 10, number);
-}
-
-bool swz_proc_task_processor(int32_t pid, int32_t tid, unsigned *processor)
-{
-	char text[1024];
-	const char *at;
-	uint64_t number;
-
-	if (!read_task_file(pid, tid, "stat", text, sizeof(text)))
-		return false;
-	at = strrchr(text, ')');
-	if (!at || at[1] != ' ')
-		return false;
-	swz_scan_past(&at, FIELD_PROCESSOR - FIELD_NAME);
-	if (!swz_scan(&at, 10, &number))
-		return false;
-	*processor = (unsigned)number;
-	return true;
 }
 
 enum { PENDING, PROCESS_PENDING, BLOCKED, CAUGHT, SIGNAL_SETS };

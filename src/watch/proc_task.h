@@ -52,9 +52,6 @@ bool swz_proc_task_waits(int32_t pid, int32_t tid, uint64_t *ip, uint64_t *sp);
  * none, or it cannot be read. */
 bool swz_proc_task_call(int32_t pid, int32_t tid, uint64_t *number);
 
-/* Which processor it ran on last. */
-bool swz_proc_task_processor(int32_t pid, int32_t tid, unsigned *processor);
-
 /* True if a signal is pending for which a handler will run, which ends what it
  * waits for. (Of a thread that is traced, signals stay pending that are
  * ignored.) True where it is not told. */
