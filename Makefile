@@ -256,9 +256,8 @@ format-check:			#: say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
 LINT_TARGET  := $(filter %.c,$(TARGET_SRC))
-# What clang does not know.
 CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns \
-			 -mmemset-strategy=%,$(TARGET_CFLAGS))
+			 -mmemset-strategy=%,$(TARGET_CFLAGS)) # it does not know these
 LINT_GOALS := $(patsubst %,lint-cc/%,$(C_FILES)) \
 	      $(patsubst %,lint-h/%,$(H_FILES)) \
 	      $(patsubst %,lint-tidy/%,$(C_FILES))
@@ -279,13 +278,8 @@ $(filter lint-h/%,$(LINT_GOALS)): lint-h/%:
 	@$(CC) $(CFLAGS_ALL) -Werror -fsyntax-only -include $* -x c /dev/null
 
 $(filter lint-tidy/%,$(LINT_GOALS)): lint-tidy/%:
-	@$(CLANG_TIDY) --quiet $* -- $(call lint_flags,clang) 2>$(B)/lint.$(subst /,-,$*) \
-		|| { cat $(B)/lint.$(subst /,-,$*); exit 1; }
-	@rm -f $(B)/lint.$(subst /,-,$*)
-
-$(filter lint-tidy/%,$(LINT_GOALS)): | $(B)
-$(B):
-	@mkdir -p $@
+	@said=$$($(CLANG_TIDY) --quiet $* -- $(call lint_flags,clang) 2>&1) || \
+		{ echo "$$said"; exit 1; }
 
 # What clang-tidy's analyzer follows better: functions that do not return, memory
 # that another function fills, symbols of the linker, realloc in a test that ends.

@@ -12,7 +12,7 @@
 #include "launch/run_options.h"
 #include "options/command_line.h"
 #include "tools/dump/dump_options.h"
-#include "top/top_options.h"
+#include "top/session.h"
 
 static const struct swz_option_table *table;
 static char prefix[32]; /* of functions: "_swizzle_run" */

@@ -1,7 +1,7 @@
 #ifndef SWIZZLE_H
 #define SWIZZLE_H
 
-/* What a program may ask of the profiler that it runs under.
+/* Requests of a program to the profiler that it runs under.
  *
  * Nothing has to be linked: the functions below look those of libswizzle.so up
  * by dlsym(), once, and do nothing where the program is not profiled. (With a

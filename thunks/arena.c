@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "swizzle/thunk.h"
-#include "base/syscall.h"
 #include "asm/x86_64/offsets.h"
+#include "base/syscall.h"
+#include "swizzle/format.h"
 
 /* --- the arena ----------------------------------------------------------- */
 

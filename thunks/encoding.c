@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "image/elf_view.h"
 
 /* --- encodings ----------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * followed from a place on to see that it needs neither: whatever is not known
  * for certain counts as needed. */
 
-#include "thunks/liveness.h"
+#include "thunks/relocate.h"
 
 #include <stdbool.h>
 #include <string.h>

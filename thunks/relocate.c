@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "asm/x86_64/offsets.h"
 #include "image/elf_view.h"
 #include "thunks/encoding.h"

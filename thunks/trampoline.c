@@ -2,7 +2,6 @@
  * off when it is sealed. Others find regions without a lock: unwinders by any
  * address in one, the controller by a function's first bytes. */
 
-#include "base/search.h"
 #include "thunks/trampoline.h"
 
 #include <stdatomic.h>
@@ -12,12 +11,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 #include "image/eh_frame.h"
-#include "thunks/counting.h"
-#include "thunks/liveness.h"
 #include "thunks/maps.h"
+#include "thunks/counting.h"
+#include "thunks/relocate.h"
 #include "thunks/unwind_table.h"
 
 /* --- regions ------------------------------------------------------------- */

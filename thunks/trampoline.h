@@ -107,7 +107,7 @@ struct swz_patch_site {
 	uint64_t address;      /* of the site, at run time */
 	unsigned wanted;       /* bytes to displace at least */
 	uint32_t function_id;
-	bool is_leaf;                      /* see thunks/liveness.h */
+	bool is_leaf;                      /* see thunks/relocate.h */
 	const uint8_t *loads;              /* of the return address: offsets */
 	uint8_t load_count;                /* of these */
 	uint8_t loads_keep_flags;          /* a bit for each */

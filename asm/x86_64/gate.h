@@ -16,7 +16,7 @@
 #include "macros.h"
 #include "offsets.h"
 
-/* Tests if the process is to be paused (src/runtime/record/file_mapping.h). */
+/* Tests if the process is to be paused (src/runtime/record/record_file.h). */
 .macro CHECK_REQUEST paused
 	cmpl	$0, swz_request_page + SWZ_REQUEST_PAUSED(%rip)
 	jne	\paused

@@ -583,10 +583,11 @@ name:                            \
 #endif
 
 /* %rax = how long a call of the node has taken that is marked by a negative
- * min_ticks, %rdx = node, %rsi = thread: its min_ticks, and its bucket of the
- * function's histogram (src/base/time_bucket.h). Changes %rax, %rcx and %rdi. Goes
- * to `none` if the bucket has no counter yet, and comes back to `done` then:
- * ADD_TIME_RARELY belongs to it, out of the way, and changes %rdx, too. */
+ * min_ticks, %rdx = node, %rsi = thread: its min_ticks, and a note of the call with
+ * its bucket (src/base/time_bucket.h, runtime/record/counts.h). Changes %rax,
+ * %rcx and %rdi. A signal handler may make notes at any instruction: so a place is
+ * taken only if it is free. Goes to `none` if it is not, and comes back to `done`
+ * then: ADD_TIME_RARELY belongs to it, out of the way, and changes %rdx, too. */
 .macro ADD_TIME none, done
 	btsq	$63, %rax
 	cmpq	SWZ_NODE_MIN_TICKS(%rdx), %rax
@@ -594,36 +595,29 @@ name:                            \
 	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
 .Lnot_least\@:
 	btrq	$63, %rax
-	movl	SWZ_NODE_FUNCTION(%rdx), %edi
-	movq	SWZ_THREAD_HISTOGRAMS(%rsi), %rcx
-	movl	(%rcx,%rdi,4), %edi		/* edi = unit of its index */
 	movq	%rax, %rcx
 	orq	$1 << SWZ_BLOCK_SHIFT, %rcx
 	bsrq	%rcx, %rcx
 	subl	$SWZ_BLOCK_SHIFT, %ecx		/* ecx = octave */
 	shrq	%cl, %rax
 	shll	$SWZ_BLOCK_SHIFT, %ecx
-	addl	%ecx, %eax			/* eax = bucket */
-	testl	%edi, %edi
-	jz	\none
-	movl	%eax, %ecx
-	shrl	$SWZ_BLOCK_SHIFT, %ecx
-	NODE_AT	%rdi, %rsi
-	movl	SWZ_CHUNK_BODY(%rdi,%rcx,4), %edi
-	testl	%edi, %edi
-	jz	\none
-	NODE_AT	%rdi, %rsi			/* rdi = the octave's block */
-	andl	$(1 << SWZ_BLOCK_SHIFT) - 1, %eax
-	incq	SWZ_CHUNK_BODY(%rdi,%rax,8)
+	addl	%eax, %ecx			/* ecx = bucket */
+	orl	$SWZ_NOTED_TIME, %ecx
+	movl	SWZ_NODE_FUNCTION(%rdx), %eax
+	shlq	$32, %rax
+	orq	%rax, %rcx			/* rcx = note */
+	movq	SWZ_THREAD_TIMES(%rsi), %rdi
+	xorl	%eax, %eax
+	cmpxchgq %rcx, (%rdi)
+	jne	\none
+	addq	$8, %rdi
+	movq	%rdi, SWZ_THREAD_TIMES(%rsi)
 \done:
 .endm
 
 .macro ADD_TIME_RARELY none, done
 \none:
-	movl	SWZ_NODE_FUNCTION(%rdx), %ecx
-	shlq	$32, %rcx
-	orq	%rax, %rcx
-	CALL_IN_HOOK swz_histogram_make, %rsi
+	CALL_IN_HOOK swz_histogram_pass, %rsi
 	jmp	\done
 .endm
 

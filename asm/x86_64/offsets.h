@@ -18,7 +18,7 @@
 #define SWZ_THREAD_EVENT 80
 #define SWZ_THREAD_MIN_TICKS 88
 #define SWZ_THREAD_SEEN 96
-#define SWZ_THREAD_HISTOGRAMS 104
+#define SWZ_THREAD_TIMES 120
 
 /* struct swz_thread_cold */
 #define SWZ_COLD_RECORDS 8
@@ -119,6 +119,7 @@
 /* Histograms (include/swizzle/format.h, src/base/time_bucket.h): log2 of how many
  * buckets an octave has; a unit is a chunk, whose body is behind its header. */
 #define SWZ_BLOCK_SHIFT 6
+#define SWZ_NOTED_TIME (1 << 16)
 #define SWZ_CHUNK_BODY 64
 
 /* struct swz_thread_record (include/swizzle/format.h) */

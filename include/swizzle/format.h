@@ -13,7 +13,61 @@
 
 #include <stdint.h>
 
-#include "swizzle/refusal.h"
+/* --- why a function is not hooked ---------------------------------------- */
+
+/* Why a function is not hooked. The value is stored in the profile
+ * (struct swz_function_record.status), so values never change their meaning.
+ * The second column is the name that users see. */
+#define SWZ_REFUSALS(X) \
+	X(SWZ_PATCHED, "patched") \
+	X(SWZ_REFUSE_TOO_SHORT, "too short for a jump") \
+	X(SWZ_REFUSE_BRANCH_INTO_SITE, "branch into the patch site") \
+	X(SWZ_REFUSE_UNDECODABLE, "undecodable instruction") \
+	X(SWZ_REFUSE_UNRELOCATABLE, "instruction that cannot be moved") \
+	X(SWZ_REFUSE_READS_RETURN_SLOT, "reads its return address") \
+	X(SWZ_REFUSE_TAIL_CALLS_READER, \
+	  "tail-calls a function that reads its return address") \
+	X(SWZ_REFUSE_RETURNS_TWICE, "returns twice") \
+	X(SWZ_REFUSE_NO_STANDARD_FRAME, "no standard frame at entry") \
+	X(SWZ_REFUSE_OVERLAPS, "overlaps another function") \
+	X(SWZ_REFUSE_OUT_OF_REACH, "no trampoline memory within reach") \
+	X(SWZ_REFUSE_FILTERED, "excluded by a filter") \
+	X(SWZ_REFUSE_FOREIGN_RUNTIME, "runtime that looks code addresses up") \
+	X(SWZ_REFUSE_UNWRITABLE, "code cannot be changed, or made executable") \
+	X(SWZ_REFUSE_OWN_UNWINDER, "module with an unwinder of its own") \
+	X(SWZ_REFUSE_WALKS_STACK, "walks the stack (patched, not recorded)") \
+	X(SWZ_REFUSE_TEXT_RELOCATIONS, "module with text relocations") \
+	X(SWZ_REFUSE_CALLEE_READS, \
+	  "calls a function that reads its caller's return address") \
+	X(SWZ_REFUSE_ADDRESS_TAKEN, "import whose address is taken") \
+	X(SWZ_REFUSE_UNKNOWN_TARGET, "import that leads to something unknown") \
+	X(SWZ_REFUSE_WRAPPED, \
+	  "limits or replaces the process (patched, not recorded)") \
+	X(SWZ_REFUSE_LIVE, "cannot be changed at once while it may run")
+
+enum swz_refusal {
+#define X(symbol, text) symbol,
+	SWZ_REFUSALS(X)
+#undef X
+		SWZ_REFUSAL_COUNT
+};
+
+#define SWZ_REFUSAL_SLOTS 32 /* room in the file for reasons to come */
+
+/* --- return thunks ------------------------------------------------------- */
+
+/* The sampler finds real return addresses behind the thunks of another process
+ * by this. The address that a hooked function finds as its return address lies
+ * in the address range of libswizzle.so, SWZ_THUNK_T bytes behind the start of
+ * a thunk's code. The real return address is in the thunk's data. See
+ * docs/internals/thunks.md. */
+
+#define SWZ_THUNK_CODE_BYTES 64u
+#define SWZ_THUNK_T 6u
+#define SWZ_THUNK_DATA_DISTANCE 0x100000u /* from the code to the data */
+#define SWZ_THUNK_REAL_RETURN 8u          /* in the data */
+
+/* --- the file ------------------------------------------------------------- */
 
 #define SWZ_FILE_MAGIC "SWZPROF\n"    /* 8 bytes, no NUL */
 #define SWZ_ARCHIVE_MAGIC "SWZARCH\n" /* what swizzle-dump packs it into */
@@ -130,7 +184,7 @@ struct swz_file_header {
 	uint64_t merged_threads;
 	uint64_t lost_values; /* -A, --args: records for which there was no
 			       * room */
-	/* Of a copy that was made while the process ran: rdtsc then. */
+	/* In a copy that was made while the process ran: rdtsc then. */
 	uint64_t snapshot_ticks;
 	/* The latest node of SWZ_FUNCTION_CODE that was made, file offset / 64;
 	 * 0: there is none. */
@@ -259,6 +313,9 @@ enum swz_chunk_type {
 	SWZ_CHUNK_HISTOGRAM_INDEX = 33, /* for the writer alone: where it finds
 					 * those of a function */
 	SWZ_CHUNK_SLOW = 34,            /* struct swz_slow_record */
+	SWZ_CHUNK_TIMES = 35,           /* of thread `owner`: count uint64_t,
+					 * calls that are in no HISTOGRAM yet:
+					 * see SWZ_TIME_PENDING */
 	SWZ_CHUNK_CODE = 23 /* names of SWZ_FUNCTION_CODE: text, lines as
 			     * in a perf map ("START SIZE NAME", both
 			     * numbers hexadecimal), then zeros. Of lines
@@ -271,8 +328,8 @@ struct swz_chunk {
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
 	uint32_t owner; /* THREAD, NODES, PACKED_NODES, UNWOUND, EVENTS, PACKED,
-			 * SWITCHES, MARKS, VALUES, COUNTS, HISTOGRAM: thread
-			 * index;
+			 * SWITCHES, MARKS, VALUES, COUNTS, HISTOGRAM, TIMES:
+			 * thread index;
 			 * MODULE, FUNCTIONS, PACKED_FUNCTIONS, NAMES, SYMBOLS,
 			 * LINES, SIGNATURES: module index; RANK_COSTS: the
 			 * rank */
@@ -744,7 +801,10 @@ enum swz_look_kind {
 	/* It did not run, in this context: sum of the times between looks. */
 	SWZ_LOOK_WAITED = 0,
 	/* It ran, in this context or one that it had come to just then. */
-	SWZ_LOOK_RAN = 1
+	SWZ_LOOK_RAN = 1,
+	/* It was blocked at a look and has had no processor until the next:
+	 * what is not known of it is no more than what begins and ends. */
+	SWZ_LOOK_BLOCKED = 2
 };
 
 /* How many of a node's activations were ended by an exception (or a forced
@@ -830,6 +890,11 @@ enum {
 enum { SWZ_HISTOGRAM_FUNCTION = 0, SWZ_HISTOGRAM_BLOCK = 1 };
 #define SWZ_HISTOGRAM_COUNTERS 64u
 #define SWZ_HISTOGRAM_UNITS 64u /* of the index, one for each block */
+
+/* A word of SWZ_CHUNK_TIMES is 0, or a call: the function's id << 32, this bit,
+ * and the bucket. Behind them is a word with all bits set. */
+#define SWZ_TIME_PENDING (1u << 16)
+#define SWZ_PENDING_TIMES 119u
 
 /* swz_chunk.reserved of SWZ_CHUNK_UNWOUND, for the writer */
 enum {

@@ -41,7 +41,7 @@ enum {
 
 enum swz_part_kind {
 	SWZ_PART_PLAIN = 0, /* `bytes` of the place itself */
-	/* What the place points at, at `offset`: a byte, 1 if it could be read,
+	/* The place points at this, at `offset`: a byte, 1 if it could be read,
 	 * then `bytes`. */
 	SWZ_PART_MEMORY = 1,
 	/* Text: two bytes, its length that follows (SWZ_TEXT_*), then the

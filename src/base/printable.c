@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "swizzle/format.h"
-#include "swizzle/refusal.h"
-#include "swizzle/values.h"
 #include "base/syscall.h"
+#include "swizzle/format.h"
+#include "swizzle/values.h"
 
 /* --- text without control characters ------------------------------------- */
 

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "swizzle/refusal.h"
+#include "swizzle/format.h"
 #include "swizzle/values.h"
 
 /* --- text without control characters ------------------------------------- */

@@ -4,7 +4,7 @@
 #include <linux/futex.h>
 #include <string.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 
 #define MOST_SECONDS 60u

@@ -17,8 +17,6 @@
 #include <unistd.h>
 
 #include "base/syscall.h"
-#include "control/sites.h"
-#include "control/stop.h"
 #include "control/target.h"
 #include "watch/proc_task.h"
 

@@ -1,8 +1,6 @@
 /* swizzle-run -p PID: says why a process cannot be attached to, or attaches,
  * waits for the end or an interrupt, detaches, and sums up. */
 
-#include "control/for_tools.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,15 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/program_kind.h"
 #include "base/printable.h"
+#include "base/program_kind.h"
 #include "base/run_summary.h"
 #include "control/attach.h"
 #include "launch/program.h"
-#include "launch/sampling.h"
+#include "launch/run_options.h"
 #include "profile/file/packing.h"
 #include "util/memory.h"
-#include "watch/sampler.h"
+#include "watch/engine.h"
 #include "watch/proc_task.h"
 #include "watch/unwind/elf_copy.h"
 
@@ -514,7 +512,7 @@ static bool wait_until(struct swz_attached *a, const struct swz_run *run,
 /* Processes that were forked meanwhile become native as well. */
 static bool end_children(struct swz_attached *a, const struct swz_sampling *o)
 {
-	struct swz_children children;
+	struct swz_child_processes children;
 
 	swz_attach_end_children(a, &children);
 	if (o->verbose && children.ended)

@@ -22,8 +22,6 @@
 #include "base/printable.h"
 #include "base/resume_call.h"
 #include "base/syscall.h"
-#include "control/borrow.h"
-#include "control/stop.h"
 #include "control/target.h"
 #include "watch/proc_task.h"
 

@@ -1,4 +1,3 @@
-#include "control/borrow.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -11,8 +10,7 @@
 #include <sys/user.h>
 #include <time.h>
 
-#include "base/page.h"
-#include "control/stop.h"
+#include "base/basics.h"
 #include "control/target.h"
 #include "watch/proc_task.h"
 

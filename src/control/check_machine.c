@@ -1,7 +1,7 @@
 /* Each ability is tried out, not concluded from settings: a container's filter
  * may forbid what they permit. The settings then say what would change it. */
 
-#include "control/for_tools.h"
+#include "control/attach.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launch/sampling.h"
+#include "launch/run_options.h"
 #include "options/command_line.h"
 #include "util/memory.h"
-#include "watch/perf_events.h"
+#include "watch/engine.h"
 
 #define NAME_WIDTH 34
 

@@ -25,7 +25,7 @@
 #include "base/program_kind.h"
 #include "base/syscall.h"
 #include "control/attach.h"
-#include "control/borrow.h"
+#include "control/target.h"
 #include "util/memory.h"
 #include "watch/image.h"
 #include "watch/proc_task.h"

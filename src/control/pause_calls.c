@@ -1,4 +1,4 @@
-#include "control/for_tools.h"
+#include "control/attach.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "control/borrow.h"
-#include "control/stop.h"
 #include "control/target.h"
 #include "util/memory.h"
 #include "watch/engine.h"

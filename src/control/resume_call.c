@@ -1,4 +1,4 @@
-#include "control/stop.h"
+#include "control/target.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,3 @@
-#include "base/search.h"
-#include "control/sites.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/control.h"
-#include "control/stop.h"
 #include "control/target.h"
 #include "util/memory.h"
 #include "watch/proc_task.h"

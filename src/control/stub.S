@@ -46,7 +46,7 @@ swz_stub_resume:
 swz_stub_call_end:
 
 /* One call of a function, on a stack of ours. In: %rbx, struct swz_stub_data
- * (borrow.h); %rsp, the top of the stack, aligned. */
+ * (target.h); %rsp, the top of the stack, aligned. */
 #define FUNCTION	0
 #define ARGUMENTS	8
 #define RESULT		40

@@ -4,7 +4,6 @@
  * meanwhile and may be damaged, so each address, size and name that is read
  * here is checked before it is used. */
 
-#include "base/search.h"
 #include "control/target.h"
 
 #include <errno.h>
@@ -22,6 +21,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/basics.h"
 #include "util/memory.h"
 #include "watch/proc_task.h"
 #include "watch/unwind/elf_copy.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/syscall.h"
-#include "control/sites.h"
 #include "control/target.h"
 #include "watch/proc_task.h"
 
@@ -278,7 +277,7 @@ bool swz_native_detach(struct swz_attached *a)
 struct search {
 	const struct swz_attached *parent;
 	uint64_t our_start;
-	struct swz_children *children;
+	struct swz_child_processes *children;
 	bool again;
 };
 
@@ -345,7 +344,7 @@ static bool is_hooked_still(const struct search *s, int32_t pid)
 static void look_at(void *context, int32_t pid)
 {
 	struct search *s = context;
-	struct swz_children *children = s->children;
+	struct swz_child_processes *children = s->children;
 	struct swz_attached child;
 
 	/* (it began after us) */
@@ -366,14 +365,14 @@ static void look_at(void *context, int32_t pid)
 }
 
 void swz_attach_end_children(const struct swz_attached *attached,
-			     struct swz_children *children)
+			     struct swz_child_processes *children)
 {
 	struct search search = {.parent = attached,
 				.our_start = swz_process_start(0),
 				.children = children,
 				.again = true};
 
-	*children = (struct swz_children){0};
+	*children = (struct swz_child_processes){0};
 	for (unsigned i = 0; search.again && i < ROUNDS; i++) {
 		search.again = false;
 		children->left = 0;

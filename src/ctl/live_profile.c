@@ -4,7 +4,7 @@
  * against the mapping. Snapshots, marks, the state of the hooks and `status`
  * are made of this. */
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "ctl/ctl.h"
 
 #include <errno.h>
@@ -22,10 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "swizzle/format.h"
-#include "util/output.h"
 #include "control/attach.h"
-#include "top/process_list.h"
+#include "swizzle/format.h"
+#include "top/live.h"
+#include "util/output.h"
 
 static struct swz_ctl_hooks_state ctl_hooks_of(
 	const struct swz_live_profile *profile, int32_t pid);

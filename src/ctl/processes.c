@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/syscall.h"
+#include "top/live.h"
 #include "util/memory.h"
 #include "util/output.h"
-#include "top/process_list.h"
 
 /* --- processes that have just begun -------------------------------------- */
 

@@ -67,23 +67,3 @@ function callTimes(app, fn) {
 		return bar;
 	}));
 }
-
-const MOST_SLOW = 5;
-
-// The slowest calls of a function in a trace, which lead to the timeline; or null.
-function slowestCalls(app, fn) {
-	const {timeline} = app.charts;
-	const calls = timeline && !app.model.holdsSamples ?
-		timeline.slowestOf(fn, MOST_SLOW) : [];
-
-	if (calls.length < 2)
-		return null;
-	return make('p', {class: 'slowest'},
-		make('span', {class: 'dim'}, 'Slowest, with hooks'),
-		...calls.map(item => make('button', {
-			title: `${duration(item.time)} at ` +
-				`${((item.of.start[item.at] - app.model.first) / 1e9).toFixed(6)} s` +
-				` in ${item.thread.name}: click shows it`,
-			onclick: () => app.revealItem(item),
-		}, duration(item.time))));
-}

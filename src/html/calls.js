@@ -1,5 +1,5 @@
 // The calls of a page of -f calls-html, as swizzle-dump wrote them
-// (src/profile/formats/page/calls_page.h). A call is a number: in the order in which
+// (src/profile/formats/page/html_blocks.h). A call is a number: in the order in which
 // they began, so those in a call follow it. Each thread is one, too, around all
 // of its calls. Texts stay as they came, and are made when they are looked at.
 

@@ -334,7 +334,10 @@ async function readData(progress) {
 	const flows = blocks.has('flows') ?
 		new Flows(await blocks.take('flows'), threads) : null;
 
-	return {description, catalog, sources, threads, flows, settings};
+	const slow = blocks.has('slow') ?
+		JSON.parse(text(await blocks.take('slow'))) : [];
+
+	return {description, catalog, sources, threads, flows, settings, slow};
 }
 
 // Times of all processes count from the beginning of the first.

@@ -42,7 +42,7 @@ class Keys {
 
 		if (this.help.shown)
 			this.help.show(false);
-		else if (app.bubble.close())
+		else if (app.why.close() || app.bubble.close())
 			return;
 		else if (app.layout.sideShown)
 			app.layout.toggleSide();
@@ -79,6 +79,9 @@ class Keys {
 		const {chart} = app;
 		const {target} = event;
 
+		// the chart is behind it
+		if (app.why.shown && !'tT'.includes(event.key))
+			return false;
 		// letters there choose an option; arrows scroll a bubble
 		if (target.closest('select') || target.closest('#bubble') &&
 			event.key.startsWith('Arrow'))

@@ -22,6 +22,7 @@ class App {
 		if (this.model.traced)
 			this.charts.timeline = new Timeline(this);
 		this.bubble = new Bubble(this);
+		this.why = new WhyView(this, data.slow);
 		this.details = new Details(this);
 		this.notes = new Notes(this);
 		this.source = new SourceView(this);

@@ -33,6 +33,7 @@ class State {
 			window: app.chart.isWhole() ? '' : [app.chart.from,
 				app.chart.to].map(at => Number(at.toFixed(3)))
 				.join('-'),
+			why: app.why.key,
 			theme: document.documentElement.dataset.theme || '',
 		};
 	}
@@ -153,6 +154,8 @@ class State {
 			app.side.setLabels(state.labels.split('-'));
 		app.select(state.function ? this.functionOf(state.function) : -1);
 		this.showWindow(state.window);
+		if (state.why !== now.why)
+			app.why.showKey(state.why);
 		if (app.listName === 'functions')
 			table.showSelected();
 	}

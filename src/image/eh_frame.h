@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "image/cursor.h"
 #include "image/elf_view.h"
 

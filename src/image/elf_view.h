@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 
 struct swz_bytes {
 	const uint8_t *data;
@@ -160,5 +160,31 @@ void swz_plt_names_open(struct swz_plt_names *names, const struct swz_elf *elf);
  * address of the function that is called for it (R_X86_64_IRELATIVE), or 0. */
 const char *swz_plt_name(struct swz_plt_names *names, uint64_t slot,
 			 uint64_t *resolver);
+
+/* --- compressed sections -------------------------------------------------- */
+
+/* Decompresses a zlib stream (RFC 1950, RFC 1951) whose length is known, as
+ * those of compressed ELF sections are. The bytes are hostile. Nothing is
+ * allocated; pure, thread safe, async-signal-safe. */
+
+#define SWZ_INFLATE_CODE_BITS 15
+
+/* Working memory: what the next bits stand for. */
+struct swz_inflate_tables {
+	uint16_t literals[1 << SWZ_INFLATE_CODE_BITS];
+	uint16_t distances[1 << SWZ_INFLATE_CODE_BITS];
+};
+
+/* Fills OUT with `size` bytes. SWZ_E_FORMAT: the stream is damaged or holds
+ * another number of bytes; OUT is undefined then. */
+enum swz_status swz_inflate(struct swz_bytes stream, uint8_t *out, size_t size,
+			    struct swz_inflate_tables *tables) SWZ_MUST_CHECK;
+
+/* No stream of this many bytes gives more than so many: to refuse an absurd
+ * length before there is memory for it. */
+static inline uint64_t swz_inflate_most(uint64_t stream_bytes)
+{
+	return stream_bytes * 1032; /* two bits for 258 bytes */
+}
 
 #endif

@@ -1,4 +1,4 @@
-#include "image/inflate.h"
+#include "image/elf_view.h"
 
 /* A code of at most 15 bits is looked up whole: a table is indexed by the next
  * bits of the stream and says which symbol they begin with, and how many of

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "image/elf_view.h"
 
 struct swz_line_sections {

@@ -2,8 +2,6 @@
  * a configuration file, where swizzle-dump answers for signatures. All of it is
  * settled here, before the program is executed. */
 
-#include "launch/library.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

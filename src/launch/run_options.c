@@ -1,6 +1,5 @@
-/* Each option is a variable of the environment, so a value is checked the same
- * way whoever gave it. One table has the options with the kind of their values;
- * a kind knows its words and what is wrong with a value. */
+/* Each option is a variable of the environment. One table has the options with
+ * the kind of their values; option_values.c says what is wrong with a value. */
 
 #include "launch/run_options.h"
 
@@ -13,414 +12,7 @@
 
 #include "base/printable.h"
 #include "launch/program.h"
-#include "launch/sampling.h"
 #include "options/command_line.h"
-
-/* --- values of options --------------------------------------------------- */
-
-enum option_kind {
-	OPTION_FLAG,
-	OPTION_OFF,
-	OPTION_IMPORTS,
-	OPTION_REPORT,
-	OPTION_LIVE,
-	OPTION_OUTPUT,
-	OPTION_FILE,
-	OPTION_MODE,
-	OPTION_TIMING,
-	OPTION_ENGINE,
-	OPTION_EVENT,
-	OPTION_PATTERN,
-	OPTION_ARGS,
-	OPTION_ARGUMENT,
-	OPTION_STRING_BYTES,
-	OPTION_STACK_BYTES,
-	OPTION_DEPTH,
-	OPTION_RATE,
-	OPTION_PID,
-	OPTION_TRIGGER,
-	OPTION_SLOW,
-	OPTION_KEEP,
-	OPTION_TIME,
-	OPTION_DURATION,
-	OPTION_BYTES,
-	OPTION_MEMORY,
-	OPTION_CHECK,
-	OPTION_COMPARE,
-	OPTION_RUNS,
-	OPTION_LABEL,
-};
-
-#define MOST_BYTES (UINT64_C(64) << 30)
-#define LEAST_MEMORY (1u << 20)
-#define MOST_DEPTH 1048576u
-#define MOST_NS UINT64_C(1000000000000)
-#define MOST_PID 4194304u
-#define LEAST_STACK 512u
-#define MOST_RUNS 1000u
-#define MOST_KEEP 1000u
-#define MOST_RULES 7u
-#define USUAL_RUNS 20u
-
-/* ---------------------------------------------------------------- words */
-
-#define WORDS(function, ...) \
-	const char *function(size_t index) \
-	{ \
-		static const char *const words[] = {__VA_ARGS__}; \
-\
-		return index < sizeof(words) / sizeof(words[0]) ? words[index] \
-								: NULL; \
-	}
-
-WORDS(swz_mode_at, "profile", "trace", "count", "sample", "both", "cover")
-WORDS(swz_timing_at, "exact", "sampled")
-WORDS(swz_imports_at, "dlsym")
-WORDS(swz_engine_at, "perf", "pause")
-WORDS(swz_event_at, "cpu-clock", "task-clock", "cycles")
-
-static const char *word_problem(swz_word_at *at, const char *what,
-				const char *value)
-{
-	char advice[SWZ_ADVICE_BYTES];
-
-	if (swz_word_is(at, value, strlen(value)) != SWZ_WORD_UNKNOWN)
-		return NULL;
-	swz_word_advice(at, value, advice);
-	return swz_text("unknown %s '%s'%s", what, value, advice);
-}
-
-/* ------------------------------------------------------------- patterns */
-
-/* Each [ needs a ], as the library reads it: the first character of a set may
- * be a ], behind a ! or ^ too. */
-static bool sets_are_closed(const char *pattern)
-{
-	const char *s = pattern;
-
-	while ((s = strchr(s, '['))) {
-		s++;
-		if (*s == '!' || *s == '^')
-			s++;
-		s = *s ? strchr(s + 1, ']') : NULL;
-		if (!s)
-			return false;
-		s++;
-	}
-	return true;
-}
-
-static const char *pattern_problem(const char *pattern)
-{
-	if (!*pattern || strcmp(pattern, "!") == 0)
-		return "the pattern is empty";
-	if (!sets_are_closed(pattern))
-		return swz_text("'%s' has a [ without a ]", pattern);
-	return NULL;
-}
-
-/* "FUNCTION@SPEC,SPEC" */
-static const char *argument_problem(const char *one)
-{
-	const char *specs = swz_value_specs(one, (unsigned)strlen(one));
-	const char *last = one + strlen(one);
-
-	if (!specs)
-		return swz_text("'%s' is not FUNCTION@SPEC,... as in "
-				"'main@arg1/i32,retval/i32'",
-				one);
-	if (*one == '!' || strchr(one, '\n') || !sets_are_closed(one))
-		return swz_text("'%s' begins with what is no pattern of "
-				"functions",
-				one);
-	while (specs < last) {
-		struct swz_value_spec spec;
-
-		if (!swz_value_spec_read(&specs, last, &spec))
-			return swz_text(
-				"'%s' is no argument: argN, fpargN or retval, "
-				"then /FORMAT, a letter of d i u x o c b s S p "
-				"f and 8, 16, 32 or 64 bits (f: 32, 64, 80)",
-				specs);
-	}
-	return NULL;
-}
-
-/* "FUNCTION@SPEC,SPEC;FUNCTION@..." */
-static const char *arguments_problem(const char *value)
-{
-	const char *problem = NULL;
-
-	for (const char *item = value, *end; item && !problem;
-	     item = *end ? end + 1 : NULL) {
-		end = strchrnul(item, ';');
-		problem = argument_problem(
-			swz_text("%.*s", (int)(end - item), item));
-	}
-	return problem;
-}
-
-/* A pattern, and behind a # a number. */
-static bool is_trigger(const char *value)
-{
-	size_t length = strlen(value), digits = 0;
-
-	while (digits < length && value[length - digits - 1] >= '0' &&
-	       value[length - digits - 1] <= '9')
-		digits++;
-	if (!length || length > 500 || value[0] == '#')
-		return false;
-	if (value[length - 1] == '#' || !sets_are_closed(value))
-		return false;
-	return !digits || value[length - digits - 1] != '#' ||
-	       (digits < 19 && strtoull(value + length - digits, NULL, 10));
-}
-
-/* -------------------------------------------------------------- numbers */
-
-/* Digits, 12 at most, at the start of s: sets *end behind them. */
-static bool read_number(const char *s, uint64_t *value, const char **end)
-{
-	size_t digits = strspn(s, "0123456789");
-
-	*value = 0;
-	*end = s + digits;
-	if (digits < 1 || digits > 12)
-		return false;
-	while (s < *end)
-		*value = *value * 10 + (uint64_t)(*s++ - '0');
-	return true;
-}
-
-/* "512", "64K", "16M", "2G". */
-static bool read_size(const char *text, uint64_t *bytes)
-{
-	unsigned shift = 0;
-	const char *end;
-
-	if (!read_number(text, bytes, &end))
-		return false;
-	switch (*end) {
-	case 'K':
-	case 'k':
-		shift = 10;
-		break;
-	case 'M':
-	case 'm':
-		shift = 20;
-		break;
-	case 'G':
-	case 'g':
-		shift = 30;
-		break;
-	}
-	if (end[shift != 0] || *bytes > MOST_BYTES >> shift)
-		return false;
-	*bytes <<= shift;
-	return true;
-}
-
-static const char *size_problem(const char *value, uint64_t least,
-				uint64_t most, const char *what)
-{
-	uint64_t bytes;
-
-	if (read_size(value, &bytes) && bytes >= least && bytes <= most)
-		return NULL;
-	return swz_text("'%s' is not %s", value, what);
-}
-
-static const char *number_problem(const char *value, uint64_t least,
-				  uint64_t most, const char *of)
-{
-	const char *end;
-	uint64_t n;
-
-	if (read_number(value, &n, &end) && !*end && n >= least && n <= most)
-		return NULL;
-	return swz_text("'%s' is not a number from %llu to %llu%s", value,
-			(unsigned long long)least, (unsigned long long)most,
-			of);
-}
-
-/* As the library reads it. */
-static bool is_time(const char *s)
-{
-	uint64_t n, most = MOST_NS;
-	const char *end;
-
-	if (!read_number(s, &n, &end))
-		return false;
-	if (strcmp(end, "us") == 0)
-		most /= 1000;
-	else if (strcmp(end, "ms") == 0)
-		most /= 1000000;
-	else if (strcmp(end, "s") == 0)
-		most /= 1000000000;
-	else if (*end && strcmp(end, "ns") != 0)
-		return false;
-	return n <= most;
-}
-
-/* A percentile, as p99 or p99.9: below 100, three digits behind the point. */
-static bool is_percentile(const char *text)
-{
-	size_t whole, behind = 0;
-	double value;
-
-	if (*text++ != 'p')
-		return false;
-	whole = strspn(text, "0123456789");
-	if (text[whole] == '.')
-		behind = 1 + strspn(text + whole + 1, "0123456789");
-	value = strtod(text, NULL);
-	return whole && !text[whole + behind] && behind != 1 && behind <= 4 &&
-	       value > 0 && value < 100;
-}
-
-/* "FUNCTION:TIME", "FUNCTION:p99" */
-static const char *slow_problem(const char *value)
-{
-	const char *colon = strrchr(value, ':');
-	const char *problem;
-
-	if (!colon || colon == value || *value == '!' ||
-	    (!is_percentile(colon + 1) &&
-	     (!is_time(colon + 1) || !strpbrk(colon + 1, "123456789"))))
-		return swz_text("'%s' is neither FUNCTION:TIME (1ms, 50us) nor "
-				"FUNCTION:p99",
-				value);
-	problem = pattern_problem(
-		swz_text("%.*s", (int)(colon - value), value));
-	if (!problem && strlen(value) > 500)
-		problem = "the pattern is too long";
-	return problem;
-}
-
-/* ----------------------------------------------------------------- both */
-
-/* The words of a variable that has no value on the command line. */
-static const char *switch_problem(const char *value, const char *third)
-{
-	if (!*value || strcmp(value, "0") == 0 || strcmp(value, "1") == 0 ||
-	    (third && strcmp(value, third) == 0))
-		return NULL;
-	return third ? swz_text("'%s' is neither 1, 0 nor %s", value, third)
-		     : swz_text("'%s' is neither 1 nor 0", value);
-}
-
-/* Returns what is wrong with the value of an option, to be put behind "option
- * -D: "; NULL: nothing. For the kinds FLAG, OFF and IMPORTS it is the
- * variable's value. */
-static const char *option_problem(enum option_kind kind, const char *value)
-{
-	switch (kind) {
-	case OPTION_FLAG:
-		return switch_problem(value, NULL);
-	case OPTION_OFF:
-		return switch_problem(value, "hooked");
-	case OPTION_IMPORTS:
-		return switch_problem(value, "dlsym");
-	case OPTION_CHECK:
-		return NULL;
-	case OPTION_COMPARE:
-		return *value ? NULL : "the program's name is empty";
-	case OPTION_RUNS:
-		return number_problem(value, 2, MOST_RUNS,
-				      " (runs of each build)");
-	case OPTION_REPORT:
-		return NULL; /* swizzle-dump will say */
-	case OPTION_LIVE:
-	case OPTION_OUTPUT:
-	case OPTION_FILE:
-		return *value ? NULL : "the file name is empty";
-	case OPTION_MODE:
-		return word_problem(swz_mode_at, "mode", value);
-	case OPTION_TIMING:
-		return word_problem(swz_timing_at, "kind of timing", value);
-	case OPTION_ENGINE:
-		return word_problem(swz_engine_at, "engine", value);
-	case OPTION_EVENT:
-		return word_problem(swz_event_at, "event", value);
-	case OPTION_PATTERN:
-	case OPTION_ARGS:
-		return pattern_problem(value);
-	case OPTION_ARGUMENT:
-		return arguments_problem(value);
-	case OPTION_STRING_BYTES:
-		return number_problem(value, 0, SWZ_MOST_STRING_BYTES,
-				      " (bytes)");
-	case OPTION_STACK_BYTES:
-		return number_problem(value, LEAST_STACK, SWZ_MOST_STACK_BYTES,
-				      " (bytes)");
-	case OPTION_DEPTH:
-		return number_problem(value, 1, MOST_DEPTH, "");
-	case OPTION_RATE:
-		return number_problem(value, 1, SWZ_MOST_RATE,
-				      " (samples a second)");
-	case OPTION_PID:
-		return number_problem(value, 1, MOST_PID, " (a process)");
-	case OPTION_TRIGGER:
-		return is_trigger(value)
-			       ? NULL
-			       : swz_text("'%s' is neither FUNCTION nor "
-					  "FUNCTION#N, N from 1",
-					  value);
-	case OPTION_SLOW:
-		return slow_problem(value);
-	case OPTION_KEEP:
-		return number_problem(value, 1, MOST_KEEP, " (calls)");
-	case OPTION_TIME:
-		return is_time(value)
-			       ? NULL
-			       : swz_text("'%s' is not a time up to 1000s "
-					  "(100ns, 5us, 1ms, 1s)",
-					  value);
-	case OPTION_DURATION:
-		return swz_duration(value)
-			       ? NULL
-			       : swz_text("'%s' is not a time "
-					  "(" SWZ_DURATION_EXAMPLES ")",
-					  value);
-	case OPTION_LABEL:
-		return *value != '=' && strchr(value, '=')
-			       ? NULL
-			       : swz_text("'%s' is not NAME=VALUE", value);
-	case OPTION_BYTES:
-		return size_problem(value, 0, UINT32_MAX,
-				    "a number of bytes below 4G (64, 1K)");
-	case OPTION_MEMORY:
-		return size_problem(value, LEAST_MEMORY, MOST_BYTES,
-				    "a size from 1M to 64G");
-	}
-	return NULL;
-}
-
-static bool is_list(enum option_kind kind)
-{
-	return kind == OPTION_PATTERN || kind == OPTION_ARGS ||
-	       kind == OPTION_ARGUMENT || kind == OPTION_LABEL ||
-	       kind == OPTION_SLOW;
-}
-
-/* The same of a variable's value: each line of a list is looked at. Empty is
- * never wrong. */
-static const char *variable_problem(enum option_kind kind, const char *value)
-{
-	const char *problem = NULL;
-
-	if (!*value)
-		return NULL;
-	if (!is_list(kind))
-		return option_problem(kind, value);
-	for (const char *item = value, *end; item && !problem;
-	     item = *end ? end + 1 : NULL) {
-		end = strchrnul(item, '\n');
-		problem = option_problem(
-			kind, swz_text("%.*s", (int)(end - item), item));
-	}
-	return problem;
-}
 
 /* --- the mode ------------------------------------------------------------ */
 
@@ -481,13 +73,13 @@ enum modes { ALL_MODES, OF_TRACE, OF_FRAMES, OF_HOOKS, OF_SAMPLES };
 /* clang-format off */
 static const struct swz_option options[] = {
 	{.heading = "What is recorded", .common = true, .name = "output", .letter = 'o', .value = "FILE",
-	 .variable = "SWIZZLE_OUTPUT", .id = OPTION_OUTPUT, .offer = "files",
+	 .variable = "SWIZZLE_OUTPUT", .id = SWZ_OPTION_OUTPUT, .offer = "files",
 	 .help = "write the profile to FILE|; %p stands for the pid, %h "
 		 "for the host, %q{VARIABLE} for a variable of the "
 		 "environment; DIR/ for the default name in DIR "
 		 "[swizzle.out.%p]"},
 	{.common = true, .name = "mode", .letter = 'm', .value = "MODE",
-	 .variable = "SWIZZLE_MODE", .id = OPTION_MODE, .words = swz_mode_at,
+	 .variable = "SWIZZLE_MODE", .id = SWZ_OPTION_MODE, .words = swz_mode_at,
 	 .help = "what to record|: both, exact counts with the times that "
 		 "samples give; count, how often each function is called, "
 		 "without times; cover, which functions run and when each "
@@ -496,223 +88,223 @@ static const struct swz_option options[] = {
 		 "thread; trace, every entry and exit with its time, too "
 		 "[both]"},
 	{.heading = "Samples", .name = "rate", .letter = 'r', .value = "HZ",
-	 .variable = "SWIZZLE_RATE", .id = OPTION_RATE, .group = OF_SAMPLES,
+	 .variable = "SWIZZLE_RATE", .id = SWZ_OPTION_RATE, .group = OF_SAMPLES,
 	 .help = "sample: samples per second| of processor time [1000; 100 "
 		 "with --engine pause]"},
 	{.name = "engine", .value = "ENGINE", .variable = "SWIZZLE_ENGINE",
-	 .id = OPTION_ENGINE, .group = OF_SAMPLES, .words = swz_engine_at,
+	 .id = SWZ_OPTION_ENGINE, .group = OF_SAMPLES, .words = swz_engine_at,
 	 .help = "sample: perf, the kernel takes samples; pause, the "
 		 "threads are stopped for each [perf, if permitted]",
 	 .brief = "sample: who takes the samples"},
 	{.name = "event", .value = "EVENT", .variable = "SWIZZLE_EVENT",
-	 .id = OPTION_EVENT, .group = OF_SAMPLES, .words = swz_event_at,
+	 .id = SWZ_OPTION_EVENT, .group = OF_SAMPLES, .words = swz_event_at,
 	 .help = "sample: cpu-clock, task-clock or cycles [cpu-clock]",
 	 .brief = "sample: what the kernel counts"},
 	{.name = "wall", .variable = "SWIZZLE_WALL", .sets = "1",
-	 .id = OPTION_FLAG, .group = OF_SAMPLES,
+	 .id = SWZ_OPTION_FLAG, .group = OF_SAMPLES,
 	 .help = "sample: look where threads wait|, 100 times a second "
 		 "[default]"},
 	{.name = "no-wall", .variable = "SWIZZLE_WALL", .sets = "0",
-	 .id = OPTION_FLAG, .group = OF_SAMPLES,
+	 .id = SWZ_OPTION_FLAG, .group = OF_SAMPLES,
 	 .help = "sample: do not look where threads wait"},
 	{.name = "stack-bytes", .value = "N", .variable = "SWIZZLE_STACK_BYTES",
-	 .id = OPTION_STACK_BYTES, .group = OF_SAMPLES,
+	 .id = SWZ_OPTION_STACK_BYTES, .group = OF_SAMPLES,
 	 .help = "sample: bytes of the stack to copy|: 512 to 65528 [as "
 		 "much as there is room for]"},
 	{.heading = "A process that runs", .common = true, .name = "pid", .letter = 'p', .value = "PID",
-	 .variable = "SWIZZLE_PID", .id = OPTION_PID, .offer = "pids",
+	 .variable = "SWIZZLE_PID", .id = SWZ_OPTION_PID, .offer = "pids",
 	 .help = "profile a running process| until it ends, or ^C"},
 	{.common = true, .name = "for", .value = "TIME", .variable = "SWIZZLE_FOR",
-	 .id = OPTION_DURATION,
+	 .id = SWZ_OPTION_DURATION,
 	 .help = "-p: stop after this time| (500ms, 10s, 2m)"},
 	{.heading = "Which functions", .common = true, .name = "filter", .letter = 'F', .value = "PATTERN",
-	 .variable = "SWIZZLE_FILTER", .id = OPTION_PATTERN, .group = OF_FRAMES,
+	 .variable = "SWIZZLE_FILTER", .id = SWZ_OPTION_PATTERN, .group = OF_FRAMES,
 	 .repeats = true,
 	 .help = "only the functions that match and what they call"},
 	{.common = true, .name = "notrace", .letter = 'N', .value = "PATTERN",
-	 .variable = "SWIZZLE_NOTRACE", .id = OPTION_PATTERN,
+	 .variable = "SWIZZLE_NOTRACE", .id = SWZ_OPTION_PATTERN,
 	 .group = OF_FRAMES, .repeats = true,
 	 .help = "not the functions that match nor what they call"},
 	{.name = "hide", .letter = 'H', .value = "PATTERN",
-	 .variable = "SWIZZLE_HIDE", .id = OPTION_PATTERN, .group = OF_HOOKS,
+	 .variable = "SWIZZLE_HIDE", .id = SWZ_OPTION_PATTERN, .group = OF_HOOKS,
 	 .repeats = true,
 	 .help = "not the functions that match|; what they call stays"},
 	{.name = "caller", .letter = 'C', .value = "PATTERN",
-	 .variable = "SWIZZLE_CALLER", .id = OPTION_PATTERN, .repeats = true,
+	 .variable = "SWIZZLE_CALLER", .id = SWZ_OPTION_PATTERN, .repeats = true,
 	 .help = "swizzle-dump shows only the functions that match and the "
 		 "paths that lead to them",
 	 .brief = "show only functions that match, and what leads to them"},
 	{.common = true, .name = "module", .letter = 'M', .value = "PATTERN",
-	 .variable = "SWIZZLE_MODULE", .id = OPTION_PATTERN, .group = OF_HOOKS,
+	 .variable = "SWIZZLE_MODULE", .id = SWZ_OPTION_PATTERN, .group = OF_HOOKS,
 	 .repeats = true,
 	 .help = "only these modules| [all but ld.so, libc, libm, "
 		 "libpthread, libswizzle]"},
 	{.name = "location", .letter = 'L', .value = "PATTERN",
-	 .variable = "SWIZZLE_LOCATION", .id = OPTION_PATTERN,
+	 .variable = "SWIZZLE_LOCATION", .id = SWZ_OPTION_PATTERN,
 	 .group = OF_HOOKS, .repeats = true,
 	 .help = "only functions of these source files| (that needs debug "
 		 "information); what others call stays"},
 	{.name = "min-size", .letter = 'Z', .value = "BYTES",
-	 .variable = "SWIZZLE_MIN_SIZE", .id = OPTION_BYTES, .group = OF_HOOKS,
+	 .variable = "SWIZZLE_MIN_SIZE", .id = SWZ_OPTION_BYTES, .group = OF_HOOKS,
 	 .help = "not functions that are smaller|; what they call stays"},
 	{.heading = "Arguments and configuration", .name = "argument", .letter = 'A', .value = "FUNCTION@SPEC,...",
-	 .variable = "SWIZZLE_ARGUMENTS", .id = OPTION_ARGUMENT,
+	 .variable = "SWIZZLE_ARGUMENTS", .id = SWZ_OPTION_ARGUMENT,
 	 .group = OF_FRAMES, .repeats = true,
 	 .help = "record arguments and results|; SPEC: argN/FORMAT, "
 		 "fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s S "
 		 "p f and bits, as 'open*@arg1/s,arg2/x32,retval/i32'"},
 	{.common = true, .name = "args", .value = "[=PATTERN]", .variable = "SWIZZLE_ARGS",
-	 .id = OPTION_ARGS, .group = OF_FRAMES, .repeats = true,
+	 .id = SWZ_OPTION_ARGS, .group = OF_FRAMES, .repeats = true,
 	 .help = "record arguments and results by debug information, of "
 		 "the functions of PROGRAM and its libraries that match "
 		 "[all]; may be repeated",
 	 .brief = "record arguments by debug information"},
 	{.name = "string-bytes", .value = "N",
-	 .variable = "SWIZZLE_STRING_BYTES", .id = OPTION_STRING_BYTES,
+	 .variable = "SWIZZLE_STRING_BYTES", .id = SWZ_OPTION_STRING_BYTES,
 	 .group = OF_FRAMES,
 	 .help = "most bytes recorded of a string|, up to 2048 [64]"},
 	{.name = "config", .value = "FILE", .variable = "SWIZZLE_CONFIG",
-	 .id = OPTION_FILE, .offer = "files",
+	 .id = SWZ_OPTION_FILE, .offer = "files",
 	 .help = "which calls are recorded and shown, and how|: see "
 		 "docs/config.md [~/.config/swizzle/config, then "
 		 "./.swizzle]"},
 	{.heading = "Contexts and times", .name = "depth", .letter = 'D', .value = "N",
-	 .variable = "SWIZZLE_DEPTH", .id = OPTION_DEPTH, .group = OF_FRAMES,
+	 .variable = "SWIZZLE_DEPTH", .id = SWZ_OPTION_DEPTH, .group = OF_FRAMES,
 	 .help = "only the first N levels of calls"},
 	{.name = "recursion", .value = "N", .variable = "SWIZZLE_RECURSION",
-	 .id = OPTION_DEPTH, .group = OF_FRAMES,
+	 .id = SWZ_OPTION_DEPTH, .group = OF_FRAMES,
 	 .help = "a function is at most N times on a stack|; deeper calls "
 		 "are folded [16]"},
 	{.name = "timing", .value = "KIND", .variable = "SWIZZLE_TIMING",
-	 .id = OPTION_TIMING, .group = OF_FRAMES, .words = swz_timing_at,
+	 .id = SWZ_OPTION_TIMING, .group = OF_FRAMES, .words = swz_timing_at,
 	 .help = "exact: time each call; sampled: only some calls of "
 		 "functions that are called often, which costs less; "
 		 "counts are exact [exact]",
 	 .brief = "which calls are timed"},
 	{.name = "percentiles", .value = "[=PATTERN]",
-	 .variable = "SWIZZLE_PERCENTILES", .id = OPTION_ARGS,
+	 .variable = "SWIZZLE_PERCENTILES", .id = SWZ_OPTION_ARGS,
 	 .group = OF_FRAMES, .repeats = true,
 	 .help = "keep how the times of calls are distributed, of the "
 		 "functions that match [all]: p50, p90, p99, p99.9; may be "
 		 "repeated",
 	 .brief = "keep percentiles of call times"},
 	{.heading = "Traces", .name = "min-time", .letter = 't', .value = "TIME",
-	 .variable = "SWIZZLE_MIN_TIME", .id = OPTION_TIME, .group = OF_TRACE,
+	 .variable = "SWIZZLE_MIN_TIME", .id = SWZ_OPTION_TIME, .group = OF_TRACE,
 	 .help = "trace: leave out calls that are shorter| (100ns, 5us, "
 		 "1ms, 1s); they are counted"},
 	{.name = "max-size", .value = "SIZE", .variable = "SWIZZLE_MAX_SIZE",
-	 .id = OPTION_MEMORY, .group = OF_TRACE,
+	 .id = SWZ_OPTION_MEMORY, .group = OF_TRACE,
 	 .help = "trace: stop at this size|: 1M to 64G [4G]"},
 	{.name = "ring", .variable = "SWIZZLE_RING", .sets = "1",
-	 .id = OPTION_FLAG, .group = OF_TRACE,
+	 .id = SWZ_OPTION_FLAG, .group = OF_TRACE,
 	 .help = "trace: do not stop, but keep the newest events",
 	 .brief = "trace: keep the newest events"},
 	{.name = "switches", .variable = "SWIZZLE_SWITCHES", .sets = "1",
-	 .id = OPTION_FLAG, .group = OF_TRACE,
+	 .id = SWZ_OPTION_FLAG, .group = OF_TRACE,
 	 .help = "trace: record when threads wait, too| (the kernel's "
 		 "context switches)"},
 	{.name = "flows", .variable = "SWIZZLE_FLOWS", .sets = "1",
-	 .id = OPTION_FLAG, .group = OF_TRACE,
+	 .id = SWZ_OPTION_FLAG, .group = OF_TRACE,
 	 .help = "trace: record what wakes what|: threads, processes, "
 		 "pipes, sockets, locks, signals"},
 	{.name = "prints", .variable = "SWIZZLE_PRINTS", .sets = "1",
-	 .id = OPTION_FLAG, .group = OF_TRACE,
+	 .id = SWZ_OPTION_FLAG, .group = OF_TRACE,
 	 .help = "trace: record the lines that are printed|: by puts, "
 		 "fputs, fwrite, write, perror, syslog"},
 	{.name = "live", .value = "[=FILE]", .variable = "SWIZZLE_LIVE",
-	 .sets = "1", .id = OPTION_LIVE, .group = OF_TRACE, .offer = "files",
+	 .sets = "1", .id = SWZ_OPTION_LIVE, .group = OF_TRACE, .offer = "files",
 	 .help = "trace: print each call when it happens|, on standard error "
 		 "or to FILE",
 	 .brief = "trace: print each call when it happens"},
 	{.name = "slow", .value = "FUNCTION:TIME",
-	 .variable = "SWIZZLE_SLOW", .id = OPTION_SLOW, .group = OF_TRACE,
+	 .variable = "SWIZZLE_SLOW", .id = SWZ_OPTION_SLOW, .group = OF_TRACE,
 	 .repeats = true,
 	 .help = "trace: keep only the calls of FUNCTION that take longer|, "
 		 "with all that they call (TIME: 2ms, 50us, or a percentile, "
 		 "p99); up to 7 times",
 	 .brief = "trace: keep only calls of FUNCTION that take longer"},
 	{.name = "keep", .value = "N", .variable = "SWIZZLE_KEEP",
-	 .id = OPTION_KEEP, .group = OF_TRACE,
+	 .id = SWZ_OPTION_KEEP, .group = OF_TRACE,
 	 .help = "--slow: the N slowest calls|, and as many ordinary ones for "
 		 "comparison, 1 to 1000 [20]"},
 	{.heading = "Hooks", .common = true, .name = "imports", .value = "[=dlsym]", .variable = "SWIZZLE_IMPORTS",
-	 .sets = "1", .id = OPTION_IMPORTS, .group = OF_FRAMES,
+	 .sets = "1", .id = SWZ_OPTION_IMPORTS, .group = OF_FRAMES,
 	 .words = swz_imports_at,
 	 .help = "time calls into libraries that are not hooked, too "
 		 "(read, malloc, ...), through the caller's GOT; dlsym: "
 		 "also through pointers that it returns",
 	 .brief = "time calls into libraries that are not hooked, too"},
 	{.name = "label", .value = "NAME=VALUE", .variable = "SWIZZLE_LABEL",
-	 .id = OPTION_LABEL, .repeats = true,
+	 .id = SWZ_OPTION_LABEL, .repeats = true,
 	 .help = "a word about this run, which the profile keeps (test=NAME); "
 		 "may be repeated",
 	 .brief = "a word about this run"},
 	{.name = "max-memory", .value = "SIZE",
-	 .variable = "SWIZZLE_MAX_MEMORY", .id = OPTION_MEMORY,
+	 .variable = "SWIZZLE_MAX_MEMORY", .id = SWZ_OPTION_MEMORY,
 	 .group = OF_HOOKS,
 	 .help = "bound the memory for records|: 1M to 64G [256M]"},
 	{.name = "off", .variable = "SWIZZLE_OFF", .sets = "1",
-	 .id = OPTION_OFF, .group = OF_HOOKS,
+	 .id = SWZ_OPTION_OFF, .group = OF_HOOKS,
 	 .help = "begin with recording stopped|: swizzle-ctl start or the "
 		 "program itself (swizzle.h) starts it"},
 	{.name = "start-at", .value = "FUNCTION[#N]",
-	 .variable = "SWIZZLE_START_AT", .id = OPTION_TRIGGER,
+	 .variable = "SWIZZLE_START_AT", .id = SWZ_OPTION_TRIGGER,
 	 .group = OF_FRAMES,
 	 .help = "begin with recording stopped, start it when this "
 		 "function is called (for the Nth time)",
 	 .brief = "start recording when this function is called"},
 	{.name = "stop-at", .value = "FUNCTION[#N]",
-	 .variable = "SWIZZLE_STOP_AT", .id = OPTION_TRIGGER,
+	 .variable = "SWIZZLE_STOP_AT", .id = SWZ_OPTION_TRIGGER,
 	 .group = OF_FRAMES,
 	 .help = "stop recording when this one is called"},
 	{.heading = "Processes and files", .name = "follow", .variable = "SWIZZLE_FOLLOW", .sets = "1",
-	 .id = OPTION_FLAG,
+	 .id = SWZ_OPTION_FLAG,
 	 .help = "profile child processes, too| [default]"},
 	{.name = "no-follow", .variable = "SWIZZLE_FOLLOW", .sets = "0",
-	 .id = OPTION_FLAG,
+	 .id = SWZ_OPTION_FLAG,
 	 .help = "do not profile child processes"},
 	{.name = "cache", .variable = "SWIZZLE_CACHE", .sets = "1",
-	 .id = OPTION_FLAG, .group = OF_HOOKS,
+	 .id = SWZ_OPTION_FLAG, .group = OF_HOOKS,
 	 .help = "keep what is found out about modules for the next start, "
 		 "in ~/.cache/swizzle [default]",
 	 .brief = "use the cache of plans"},
 	{.name = "no-cache", .variable = "SWIZZLE_CACHE", .sets = "0",
-	 .id = OPTION_FLAG, .group = OF_HOOKS,
+	 .id = SWZ_OPTION_FLAG, .group = OF_HOOKS,
 	 .help = "neither keep nor use it",
 	 .brief = "do not use the cache of plans"},
 	{.heading = "The end of the run", .name = "summary", .variable = "SWIZZLE_SUMMARY", .sets = "1",
-	 .id = OPTION_FLAG,
+	 .id = SWZ_OPTION_FLAG,
 	 .help = "end with a line that says what was recorded| [default]"},
 	{.name = "no-summary", .variable = "SWIZZLE_SUMMARY", .sets = "0",
-	 .id = OPTION_FLAG,
+	 .id = SWZ_OPTION_FLAG,
 	 .help = "end without that line"},
 	{.common = true, .name = "report", .value = "[=OPTIONS]", .variable = "SWIZZLE_REPORT",
-	 .sets = "1", .id = OPTION_REPORT,
+	 .sets = "1", .id = SWZ_OPTION_REPORT,
 	 .help = "show the result at the end of PROGRAM|, on standard "
 		 "error, as swizzle-dump OPTIONS does [its table]"},
 	{.common = true, .name = "open", .variable = "SWIZZLE_REPORT",
-	 .sets = "--open -f html", .id = OPTION_REPORT,
+	 .sets = "--open -f html", .id = SWZ_OPTION_REPORT,
 	 .help = "show the page of -f html in a browser at the end of "
 		 "PROGRAM|: as --report='--open -f html' does"},
 	{.common = true, .name = "list", .variable = "SWIZZLE_LIST", .sets = "1",
-	 .id = OPTION_FLAG, .group = OF_HOOKS,
+	 .id = SWZ_OPTION_FLAG, .group = OF_HOOKS,
 	 .help = "list what would be hooked and what not|, and exit"},
-	{.common = true, .name = "compare", .value = "OLD NEW", .id = OPTION_COMPARE,
+	{.common = true, .name = "compare", .value = "OLD NEW", .id = SWZ_OPTION_COMPARE,
 	 .offer = "files",
 	 .help = "run two builds in turns|, with the ARGUMENTs behind --, "
 		 "until it is told from noise which is faster; profiles go "
 		 "into the directory of -o [swizzle.compare.PID]"},
-	{.name = "runs", .value = "N", .id = OPTION_RUNS,
+	{.name = "runs", .value = "N", .id = SWZ_OPTION_RUNS,
 	 .help = "--compare: at most N runs of each| (there also -r N) "
 		 "[20]"},
-	{.common = true, .name = "check", .id = OPTION_CHECK,
+	{.common = true, .name = "check", .id = SWZ_OPTION_CHECK,
 	 .help = "say what works on this machine and what does not|, with "
 		 "the command that would change it, and exit"},
 	{.heading = "Messages", .name = "verbose", .letter = 'v', .variable = "SWIZZLE_VERBOSE",
-	 .sets = "1", .id = OPTION_FLAG,
+	 .sets = "1", .id = SWZ_OPTION_FLAG,
 	 .help = "say what is done"},
 	{.common = true, .name = "quiet", .letter = 'q', .variable = "SWIZZLE_QUIET",
-	 .sets = "1", .id = OPTION_FLAG,
+	 .sets = "1", .id = SWZ_OPTION_FLAG,
 	 .help = "say nothing"},
 	SWZ_OPTIONS_OF_ALL};
 
@@ -722,7 +314,7 @@ static const struct swz_option options[] = {
 static char *lists[OPTION_COUNT]; /* patterns, one a line */
 static const char *given_output;
 static bool check_is_wanted;
-static struct swz_compared_builds compared = {.most = USUAL_RUNS};
+static struct swz_compared_builds compared = {.most = SWZ_USUAL_RUNS};
 static const char *given_of[OF_SAMPLES + 1]; /* an option for such modes */
 static const char *given_as[OPTION_COUNT];   /* "-D" or "--depth" */
 static const char *given_runs;               /* "--runs" */
@@ -751,7 +343,7 @@ static void append_arguments(const struct swz_option *o, const char *value)
 
 static void check(const struct swz_option *o, const char *as, const char *value)
 {
-	const char *problem = option_problem((enum option_kind)o->id, value);
+	const char *problem = swz_option_problem((enum swz_option_kind)o->id, value);
 
 	if (problem)
 		bad_usage("option %s: %s", as, problem);
@@ -774,18 +366,18 @@ static void set_option(const struct swz_option *o, const char *as,
 {
 	uint64_t bytes;
 
-	if (o->id == OPTION_CHECK) {
+	if (o->id == SWZ_OPTION_CHECK) {
 		check_is_wanted = true;
 		return;
 	}
-	if (o->id == OPTION_COMPARE) {
+	if (o->id == SWZ_OPTION_COMPARE) {
 		check(o, as, value);
 		compared.old = value;
 		return;
 	}
-	if (o->id == OPTION_RUNS ||
-	    (compared.old && o->id == OPTION_RATE && strcmp(as, "-r") == 0)) {
-		const char *problem = option_problem(OPTION_RUNS, value);
+	if (o->id == SWZ_OPTION_RUNS ||
+	    (compared.old && o->id == SWZ_OPTION_RATE && strcmp(as, "-r") == 0)) {
+		const char *problem = swz_option_problem(SWZ_OPTION_RUNS, value);
 
 		if (problem)
 			bad_usage("option %s: %s", as, problem);
@@ -801,29 +393,29 @@ static void set_option(const struct swz_option *o, const char *as,
 	}
 	if (!value)
 		value = "*"; /* --args, --percentiles */
-	switch ((enum option_kind)o->id) {
-	case OPTION_IMPORTS:
+	switch ((enum swz_option_kind)o->id) {
+	case SWZ_OPTION_IMPORTS:
 		check_imports(as, value);
 		break;
-	case OPTION_OUTPUT:
+	case SWZ_OPTION_OUTPUT:
 		check(o, as, value);
 		given_output = value;
 		return;
-	case OPTION_ARGS:
-	case OPTION_LABEL:
-	case OPTION_PATTERN:
-	case OPTION_SLOW:
+	case SWZ_OPTION_ARGS:
+	case SWZ_OPTION_LABEL:
+	case SWZ_OPTION_PATTERN:
+	case SWZ_OPTION_SLOW:
 		check(o, as, value);
 		append(o, value);
 		return;
-	case OPTION_ARGUMENT:
+	case SWZ_OPTION_ARGUMENT:
 		check(o, as, value);
 		append_arguments(o, value);
 		return;
-	case OPTION_BYTES:
-	case OPTION_MEMORY:
+	case SWZ_OPTION_BYTES:
+	case SWZ_OPTION_MEMORY:
 		check(o, as, value);
-		(void)read_size(value, &bytes);
+		(void)swz_size_read(value, &bytes);
 		value = swz_text("%llu", (unsigned long long)bytes);
 		break;
 	default:
@@ -843,7 +435,7 @@ static void check_variables(void)
 		if (o->variable) {
 			const char *value = swz_environment_get(o->variable);
 
-			problem = variable_problem((enum option_kind)o->id,
+			problem = swz_variable_problem((enum swz_option_kind)o->id,
 						   value);
 			in_environment[i] = *value != '\0';
 		}
@@ -976,8 +568,8 @@ static void check_slow(void)
 		bad_usage("option --slow is for --mode trace only");
 	for (const char *s = rules; (s = strchr(s, '\n')); s++)
 		count++;
-	if (count > MOST_RULES)
-		bad_usage("option --slow: at most %u", MOST_RULES);
+	if (count > SWZ_MOST_SLOW_RULES)
+		bad_usage("option --slow: at most %u", SWZ_MOST_SLOW_RULES);
 	if (is_set("SWIZZLE_FILTER"))
 		bad_usage("option -F does not go with --slow, which records "
 			  "what its functions call");
@@ -1109,4 +701,70 @@ bool swz_options_check_is_wanted(void)
 const char *swz_options_output(void)
 {
 	return given_output;
+}
+
+/* --- the settings of -m sample ------------------------------------------- */
+
+#define MOST_PAUSES 1000u /* --engine pause: each stops all threads */
+
+static bool is_on(const char *variable)
+{
+	const char *value = swz_environment_get(variable);
+
+	return *value && strcmp(value, "0") != 0;
+}
+
+/* Values were checked when the options were read. 0: nothing is set. */
+static uint64_t number(const char *variable)
+{
+	return strtoull(swz_environment_get(variable), NULL, 10);
+}
+
+static enum swz_sample_engine engine(void)
+{
+	const char *text = swz_environment_get("SWIZZLE_ENGINE");
+
+	return !*text                      ? 0
+	       : strcmp(text, "perf") == 0 ? SWZ_ENGINE_PERF
+					   : SWZ_ENGINE_PAUSE;
+}
+
+static const char *event(void)
+{
+	const char *text = swz_environment_get("SWIZZLE_EVENT");
+
+	return *text ? text : swz_event_at(0);
+}
+
+static void check_pauses(uint64_t rate)
+{
+	if (rate > MOST_PAUSES)
+		swz_wrong_usage("swizzle-run",
+				"%s: '%llu' is not a number from 1 to %u "
+				"(samples a second) with --engine pause",
+				swz_options_name("SWIZZLE_RATE"),
+				(unsigned long long)rate, MOST_PAUSES);
+}
+
+struct swz_sampling swz_sampling_read(void)
+{
+	struct swz_sampling s = {
+		.engine = engine(),
+		.event = event(),
+		.wall = strcmp(swz_environment_get("SWIZZLE_WALL"), "0") != 0,
+		.follow = strcmp(swz_environment_get("SWIZZLE_FOLLOW"), "0") !=
+			  0,
+		.quiet = is_on("SWIZZLE_QUIET"),
+		.verbose = is_on("SWIZZLE_VERBOSE"),
+		.summary = strcmp(swz_environment_get("SWIZZLE_SUMMARY"),
+				  "0") != 0,
+		.for_ns = swz_duration(swz_environment_get("SWIZZLE_FOR")),
+		.rate = number("SWIZZLE_RATE"),
+		.stack_bytes = (uint32_t)number("SWIZZLE_STACK_BYTES") & ~7u,
+		.pid = (int32_t)number("SWIZZLE_PID"),
+	};
+
+	if (s.engine == SWZ_ENGINE_PAUSE)
+		check_pauses(s.rate);
+	return s;
 }

@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "base/run_summary.h"
-#include "launch/library.h"
 #include "launch/program.h"
 #include "launch/run_options.h"
+#include "options/command_line.h"
 #include "profile/file/packing.h"
 
 #ifndef SYS_close_range /* Linux 5.9 */
@@ -226,6 +226,18 @@ static bool find_profiles(const struct told *told, bool sampled,
 	return false;
 }
 
+/* OPTIONS are cut into words. */
+static void add_options(struct words *words, char *options)
+{
+	add(words, "-f");
+	add(words, "table");
+	add(words, "--no-pager");
+	for (char *word = strtok(options, BLANKS); word;
+	     word = strtok(NULL, BLANKS))
+		add(words, word);
+	add(words, "--");
+}
+
 /* Standard output is the program's. */
 static void run_dump(char **words, char **environment)
 {
@@ -242,6 +254,38 @@ static void run_dump(char **words, char **environment)
 		;
 }
 
+/* Ends swizzle-run if swizzle-dump would refuse the options: better now than
+ * behind a run of hours. */
+static void check_options(const char *options, const char *argv0,
+			  char **environment)
+{
+	char *copy = swz_text("%s", options);
+	struct words words = {0};
+	int status = 0;
+	pid_t dump;
+
+	add(&words, swz_dump_find(argv0));
+	add(&words, "--check-options");
+	add(&words, "-q"); /* wrong options are said all the same */
+	add_options(&words, copy);
+	add(&words, "one"); /* a profile's name */
+	add(&words, NULL);
+	dump = fork();
+	if (dump == 0) {
+		/* what the options ask for by themselves, such as --help */
+		int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0)
+			execve(words.items[0], words.items, environment);
+		_exit(0); /* show() says why */
+	}
+	while (dump > 0 && waitpid(dump, &status, 0) < 0 && errno == EINTR)
+		;
+	if (dump > 0 && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == SWZ_WRONG_USAGE)
+		exit(SWZ_WRONG_USAGE);
+}
+
 /* REFUSED: the status is one that we have ourselves, so it may be that nothing
  * was run; then that was said. */
 static void show(const struct told *told, char *options, bool sampled,
@@ -250,15 +294,9 @@ static void show(const struct told *told, char *options, bool sampled,
 	struct words words = {0};
 
 	add(&words, swz_dump_find(argv0));
-	add(&words, "-f");
-	add(&words, "table");
-	add(&words, "--no-pager");
 	if (strcmp(swz_environment_get("SWIZZLE_QUIET"), "1") == 0)
 		add(&words, "-q");
-	for (char *word = strtok(options, BLANKS); word;
-	     word = strtok(NULL, BLANKS))
-		add(&words, word);
-	add(&words, "--");
+	add_options(&words, options);
 	if (!find_profiles(told, sampled && !refused, &words)) {
 		if (!refused)
 			fprintf(stderr,
@@ -467,7 +505,7 @@ static bool was_refused(int status)
 				     WEXITSTATUS(status) == SWZ_NOT_FOUND);
 }
 
-/* What --report and --live ask for; NULL: the option is not given. */
+/* The values of --report and --live; NULL: the option is not given. */
 struct wanted {
 	char *report; /* options of swizzle-dump */
 	char *live;   /* a file; empty: standard error */
@@ -536,6 +574,8 @@ void swz_report_begin(const char *argv0, char **given)
 
 	if (!wanted.report && !wanted.live)
 		return;
+	if (wanted.report)
+		check_options(wanted.report, argv0, given);
 	if (wanted.live)
 		wanted.lines = open_lines(wanted.live, false);
 	if (pipe2(ends, O_CLOEXEC) != 0)

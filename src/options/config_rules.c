@@ -1,4 +1,4 @@
-/* What the rules of a configuration say, once they have been read: of which
+/* The rules of a configuration, once they have been read, say: of which
  * functions they are, what settings they add up to, whether a condition holds.
  */
 
@@ -179,7 +179,7 @@ void swz_config_file_free(struct swz_config_file *config)
 
 char *swz_rule_functions(const struct swz_rule *rule)
 {
-	char *text;
+	char *text = NULL;
 
 	if (rule->kind == SWZ_RULE_FUNCTION)
 		return strdup(rule->pattern);
@@ -243,8 +243,8 @@ static bool is_wanted_name(const struct swz_rule *rule, const char *name)
 static int add_header(struct swz_rule *rule, const char *path)
 {
 	struct swz_value_names all = {0};
-	char *text;
-	size_t size;
+	char *text = NULL;
+	size_t size = 0;
 	int error = read_text(path, &text, &size);
 
 	if (error)
@@ -301,8 +301,8 @@ static bool add_headers(struct swz_rule *rule, const char *path, char *problem)
 static int read_file(struct swz_config_file *config, const char *path,
 		     char *problem)
 {
-	size_t first = config->count, size;
-	char *text;
+	size_t first = config->count, size = 0;
+	char *text = NULL;
 	int error = read_text(path, &text, &size);
 
 	if (error)

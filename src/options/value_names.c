@@ -298,6 +298,8 @@ static uint64_t apply(struct expression *e, const char *op, uint64_t a,
 		return op[1] ? x <= y : x < y;
 	default:
 		if (op[1] == '>')
+			/* cppcheck-suppress shiftTooManyBitsSigned ; as gcc's
+			 */
 			return b < 64 ? (uint64_t)(x >> b) : 0;
 		return op[1] ? x >= y : x > y;
 	}

@@ -4,9 +4,8 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "swizzle/format.h"
-#include "base/syscall.h"
 #include "asm/x86_64/offsets.h"
+#include "base/syscall.h"
 #include "runtime/compat/compat.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/hooks/thread_life.h"
@@ -16,16 +15,15 @@
 #include "runtime/record/annotations.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/recording.h"
-#include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
 #include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
+#include "swizzle/format.h"
 #include "thunks/arena.h"
 
 /* ---------------------------------------------- constructor and destructor */
@@ -210,7 +208,7 @@ SAME(SWZ_THREAD_COLD, swz_thread, cold);
 SAME(SWZ_THREAD_EVENT, swz_thread, event);
 SAME(SWZ_THREAD_MIN_TICKS, swz_thread, min_ticks);
 SAME(SWZ_THREAD_SEEN, swz_thread, seen);
-SAME(SWZ_THREAD_HISTOGRAMS, swz_thread, histograms);
+SAME(SWZ_THREAD_TIMES, swz_thread, times);
 SAME(SWZ_COLD_RECORDS, swz_thread_cold, records);
 SAME(SWZ_COLD_RANDOM, swz_thread_cold, random);
 SAME(SWZ_COLD_HOME_LOW, swz_thread_cold, home_low);

@@ -10,13 +10,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "util/output.h"
 #include "options/command_line.h"
-#include "tools/dump/result.h"
-#include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
 #include "tools/dump/reports.h"
+#include "util/output.h"
 
 /* All that is left to do, once the options are known. */
 static int read_and_write(struct swz_dump_options *options)
@@ -93,12 +91,19 @@ static int work(struct swz_dump_options *options)
 int main(int argc, char **argv)
 {
 	struct swz_dump_options options;
+	bool is_check;
 	int status;
 
 	swz_keep_standard_descriptors(0);
 	if (argc > 1 && strcmp(argv[1], "--signatures") == 0)
 		return swz_dump_serve_signatures(argc - 2, argv + 2);
-	swz_dump_parse_options(&options, argv);
+	/* swizzle-run --report asks before it runs the program */
+	is_check = argc > 1 && strcmp(argv[1], "--check-options") == 0;
+	swz_dump_parse_options(&options, argv + is_check);
+	if (is_check) {
+		swz_dump_free_options(&options);
+		return EXIT_OK;
+	}
 	/* Whoever reads standard output and has seen enough (head, a pager)
 	 * does not wait for gigabytes more. A file is finished though nobody
 	 * reads the messages. */

@@ -14,18 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "swizzle/format.h"
 #include "base/printable.h"
 #include "base/syscall.h"
-#include "control/for_tools.h"
-#include "launch/library.h"
+#include "control/attach.h"
 #include "launch/program.h"
 #include "launch/run_options.h"
-#include "launch/sampling.h"
 #include "options/command_line.h"
 #include "profile/file/packing.h"
+#include "swizzle/format.h"
+#include "watch/engine.h"
 #include "watch/proc_task.h"
-#include "watch/sampler.h"
 
 /* --- two builds in turns (--compare) -------------------------------------- */
 

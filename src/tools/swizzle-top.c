@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/for_tools.h"
+#include "control/attach.h"
 #include "launch/program.h"
 #include "options/command_line.h"
 #include "top/screen.h"
 #include "top/session.h"
-#include "top/terminal.h"
-#include "top/top_options.h"
 #include "util/output.h"
 
 /* The terminal may not be ours if the program runs on. */

@@ -16,10 +16,9 @@
 
 #include "profile/names/catalog.h"
 #include "top/live.h"
-#include "top/process_list.h"
 #include "top/session.h"
-#include "util/memory.h"
 #include "util/figures.h"
+#include "util/memory.h"
 #include "util/output.h"
 #include "watch/proc_task.h"
 
@@ -168,7 +167,7 @@ static void print_trace(const struct printing *p, uint32_t index,
 	}
 }
 
-/* What samples hit in a function is its context's: of the places there the one
+/* Samples in a function are its context's: of the places there the one
  * with most time is told. Places of calls have no name of their own then. */
 static void gather_hits(struct swz_contexts *contexts)
 {

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/costs/report.h"
 #include "profile/costs/call_tree.h"
-#include "profile/costs/view.h"
+#include "profile/costs/report.h"
 #include "profile/file/reader.h"
 #include "util/memory.h"
 #include "watch/proc_task.h"

@@ -13,13 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
-#include "util/figures.h"
 #include "profile/costs/contexts.h"
 #include "profile/formats/common/cells.h"
 #include "profile/names/catalog.h"
 #include "top/live.h"
-#include "top/process_list.h"
+#include "util/figures.h"
+#include "util/memory.h"
 
 /* --- columns ------------------------------------------------------------- */
 

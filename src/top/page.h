@@ -7,10 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/figures.h"
 #include "profile/costs/contexts.h"
 #include "top/live.h"
-#include "top/process_list.h"
+#include "util/figures.h"
 
 /* --- callers and callees ------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "top/process_list.h"
+#include "top/live.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "swizzle/format.h"
 #include "base/syscall.h"
+#include "profile/formats/common/cells.h"
+#include "swizzle/format.h"
 #include "util/figures.h"
 #include "util/memory.h"
-#include "profile/formats/common/cells.h"
 #include "watch/proc_task.h"
 
 /* --- which processes there are ------------------------------------------- */

@@ -10,8 +10,6 @@
 
 #include "top/page.h"
 #include "top/session.h"
-#include "top/terminal.h"
-#include "top/top_options.h"
 #include "util/memory.h"
 #include "watch/proc_task.h"
 
@@ -22,7 +20,7 @@
 
 static const struct {
 	int key;
-	enum swz_command command;
+	enum swz_top_command command;
 } known[] = {
 	{KEY_UP, SWZ_KEY_UP},
 	{KEY_DOWN, SWZ_KEY_DOWN},
@@ -70,7 +68,7 @@ static const struct {
 };
 
 /* The command of a key of ncurses. */
-static enum swz_command key_command(int key)
+static enum swz_top_command key_command(int key)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (known[i].key == key)
@@ -138,7 +136,7 @@ struct screen {
 	bool frozen, leaves, told_end;
 	uint64_t rounds, next_ns;
 	bool asked; /* the sampler; its answer is not there yet */
-	enum swz_command prompt;
+	enum swz_top_command prompt;
 	char input[SWZ_FILTER_BYTES];
 	char message[160];
 };
@@ -407,7 +405,7 @@ static void show(struct screen *s, enum swz_page_kind kind)
 
 /* ---------------------------------------------------------------- prompts */
 
-static void begin_prompt(struct screen *s, enum swz_command prompt)
+static void begin_prompt(struct screen *s, enum swz_top_command prompt)
 {
 	s->prompt = prompt;
 	s->input[0] = '\0';
@@ -443,7 +441,7 @@ static void erase_character(char *text)
 
 static void type(struct screen *s, int key)
 {
-	enum swz_command command = key_command(key);
+	enum swz_top_command command = key_command(key);
 	size_t length = strlen(s->input);
 
 	if (command == SWZ_KEY_ENTER) {
@@ -478,7 +476,7 @@ static void show_output(struct screen *s)
 				   "started here is not known");
 }
 
-static void move_by_key(struct screen *s, enum swz_command command)
+static void move_by_key(struct screen *s, enum swz_top_command command)
 {
 	int64_t page = (int64_t)swz_paint_rows();
 	int64_t all = (int64_t)s->page.row_count;
@@ -510,7 +508,7 @@ static int32_t selected_pid(const struct screen *s)
 		       : 0;
 }
 
-static void obey(struct screen *s, enum swz_command command)
+static void obey(struct screen *s, enum swz_top_command command)
 {
 	switch (command) {
 	case SWZ_KEY_UP:

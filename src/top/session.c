@@ -19,18 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "swizzle/format.h"
 #include "base/syscall.h"
 #include "launch/program.h"
+#include "swizzle/format.h"
 #include "top/live.h"
-#include "top/process_list.h"
-#include "top/top_options.h"
+#include "top/screen.h"
 #include "util/figures.h"
 #include "util/memory.h"
 #include "util/output.h"
-#include "watch/proc_task.h"
-#include "top/terminal.h"
 #include "watch/engine.h"
+#include "watch/proc_task.h"
 
 /* --- the process that takes samples --------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "top/terminal.h"
+#include "top/screen.h"
 
 #include <curses.h>
 #include <errno.h>

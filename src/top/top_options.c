@@ -1,4 +1,4 @@
-#include "top/top_options.h"
+#include "top/session.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,7 +8,6 @@
 
 #include "launch/program.h"
 #include "launch/run_options.h"
-#include "launch/sampling.h"
 #include "options/command_line.h"
 
 #define bad_usage(...) swz_wrong_usage("swizzle-top", __VA_ARGS__)

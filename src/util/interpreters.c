@@ -43,8 +43,6 @@ static const struct swz_interpreter interpreters[] = {
 	 .newest = 804,
 	 .before = "Zend Engine v",
 	 .lower = 4, /* PHP 8.2 has 4.2, as it always was */
-	 .other = "tsrm_startup",
-	 .other_name = "thread-safe (ZTS)",
 	 .options = "-d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M "
 		    "-d opcache.jit=function -d opcache.jit_debug=16"},
 	{.symbol = "luaJIT_setmode", .language = "Lua", .sampled = true},
@@ -52,7 +50,7 @@ static const struct swz_interpreter interpreters[] = {
 	 .language = "Ruby",
 	 .sampled = true,
 	 .oldest = 207,
-	 .newest = 303,
+	 .newest = 304,
 	 .without = {300, 302},
 	 .version = "ruby_version"},
 	/* 5.2 and later */
@@ -69,9 +67,7 @@ static const struct swz_interpreter interpreters[] = {
 	 .sampled = true,
 	 .oldest = 536,
 	 .newest = 542,
-	 .version = "PL_version",
-	 .needed = "perl_clone",
-	 .other_name = "without threads"},
+	 .version = "PL_version"},
 	{.symbol = "Tcl_EvalObjv", .language = "Tcl"},
 	{.symbol = "parse_and_execute", .language = "shell scripts"}, /* bash */
 };
@@ -160,7 +156,8 @@ static unsigned version_behind(const char *path, const char *words, size_t most)
 	return version;
 }
 
-/* Of a JVM: its folder has a file "release", some folders above the library. */
+/* The version of a JVM. Its folder, some folders above the library, has a file
+ * "release". */
 static unsigned version_released(const char *path, const char *words)
 {
 	char *folder = swz_duplicate(path), *slash;
@@ -208,20 +205,10 @@ char *swz_interpreter_unknown_version(const struct swz_interpreter *interpreter,
 				      const struct swz_interpreter_file *file)
 {
 	unsigned version;
-	bool is_other;
 
 	if (!interpreter->newest)
 		return NULL;
 	version = version_told(interpreter, file);
-	is_other = (interpreter->other &&
-		    file->defines(file->context, interpreter->other)) ||
-		   (interpreter->needed &&
-		    !file->defines(file->context, interpreter->needed));
-	if (is_other)
-		return version ? swz_print("%u.%u, %s", version / 100,
-					   version % 100,
-					   interpreter->other_name)
-			       : swz_duplicate(interpreter->other_name);
 	if (!version ||
 	    (version >= interpreter->oldest && version <= interpreter->newest &&
 	     version != interpreter->without[0] &&

@@ -18,8 +18,8 @@ struct swz_interpreter {
 	/* Below this function all scripts run; NULL: not known. Many programs
 	 * have such an interpreter for what they seldom do. */
 	const char *runs;
-	/* Of which versions scripts' functions can be read: 306 is 3.6; and
-	 * what the file has its own in. 0: of any, or of none. */
+	/* The versions whose scripts' functions can be read (306 is 3.6), and
+	 * where the file has its own. 0: any, or none. */
 	unsigned oldest, newest;
 	unsigned without[2]; /* between these: not of these */
 	const char *version; /* a symbol */
@@ -28,9 +28,6 @@ struct swz_interpreter {
 	const char *before;
 	unsigned lower;
 	const char *release;
-	/* A function that those have whose scripts cannot be read, whatever
-	 * their version; one that they lack; and what they are called. */
-	const char *other, *needed, *other_name;
 	/* The command that has a running process write the code's names down;
 	 * its number takes the place of %d. NULL: there is no such command. */
 	const char *command;
@@ -38,9 +35,9 @@ struct swz_interpreter {
 
 /* The versions, for messages. */
 #define SWZ_KNOWN_SCRIPTS \
-	"Python 3.6 to 3.15, Ruby 2.7, 3.1 and 3.3, PHP 7.4 to 8.4 (not " \
-	"thread-safe), Perl 5.36 to 5.42 (with threads), Java 17 to 25, " \
-	"node 18 to 22, Lua 5.4 and LuaJIT 2.1"
+	"Python 3.6 to 3.15, Ruby 2.7, 3.1, 3.3 and 3.4, PHP 7.4 to 8.4, " \
+	"Perl 5.36 to 5.42, Java 17 to 25, node 18 to 22, Lua 5.4 and " \
+	"LuaJIT 2.1"
 
 /* A file that may have one in it. */
 struct swz_interpreter_file {

@@ -1,6 +1,5 @@
-#include "base/search.h"
 #include "util/memory.h"
-#include "base/page.h"
+#include "base/basics.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -15,8 +15,10 @@
 
 _Noreturn void swz_out_of_memory(void);
 
-void *swz_allocate(size_t count, size_t size); /* zeroed */
-void *swz_reallocate(void *old, size_t count, size_t size);
+__attribute__((returns_nonnull)) void *swz_allocate(size_t count,
+						    size_t size); /* zeroed */
+__attribute__((returns_nonnull)) void *swz_reallocate(void *old, size_t count,
+						      size_t size);
 /* The same for a large array of which every byte will be used: in large pages,
  * where the system has them. */
 void *swz_allocate_dense(size_t count, size_t size);

@@ -18,7 +18,7 @@
 #include <zstd.h>
 
 #include "base/printable.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "util/memory.h"
 
 /* --- progress on a terminal ---------------------------------------------- */

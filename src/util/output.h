@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 
 /* --- progress on a terminal ---------------------------------------------- */
 

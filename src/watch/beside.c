@@ -1,4 +1,4 @@
-#include "watch/beside.h"
+#include "watch/engine.h"
 
 #include <sched.h>
 #include <stddef.h>

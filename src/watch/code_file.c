@@ -4,7 +4,6 @@
  * functions, too. What is between two functions is one more without a name: a
  * program without symbols and unwind tables has such only. */
 
-#include "base/search.h"
 #include "watch/code_file.h"
 
 #include <fcntl.h>
@@ -18,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/basics.h"
+#include "image/cursor.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
 #include "util/memory.h"
@@ -146,6 +147,8 @@ struct swz_code_private {
 	bool indexed;
 	struct range *ranges;
 	size_t count, capacity;
+	uint32_t *by_name; /* see index_names() */
+	uint32_t by_name_mask;
 	char **plt_names; /* that were asked for */
 	size_t plt_name_count, plt_name_capacity;
 };
@@ -190,7 +193,7 @@ static void read_file(struct swz_code_file *file, int fd)
 	}
 }
 
-/* That of all processes is the same as our own. */
+/* The vDSO of every process is the same as our own. */
 static void read_vdso(struct swz_code_file *file)
 {
 	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -257,6 +260,7 @@ void swz_code_files_close(void)
 
 		elf_tables_close(&own->tables);
 		free(own->ranges);
+		free(own->by_name);
 		for (size_t n = 0; n < own->plt_name_count; n++)
 			free(own->plt_names[n]);
 		free(own->plt_names);
@@ -539,31 +543,85 @@ static void join_cold(struct swz_code_private *own, struct range *part)
 		part->function = found;
 }
 
-static bool symbol_in(const struct swz_code_private *own, uint32_t table,
-		      const char *name, uint64_t *address)
+#define OF_SYMTAB 0x80000000u
+
+static const uint32_t symbol_tables[] = {SHT_DYNSYM, SHT_SYMTAB};
+
+/* The symbol of that number, from 1, with OF_SYMTAB. */
+static bool symbol_at(const struct swz_code_private *own, uint32_t number,
+		      struct swz_elf_symbol *symbol)
 {
 	struct swz_elf_symbols it;
-	struct swz_elf_symbol symbol;
 
-	if (!swz_elf_copy_symbols(&own->tables.elf, table, &it))
+	if (!swz_elf_copy_symbols(&own->tables.elf,
+				  symbol_tables[number / OF_SYMTAB], &it))
 		return false;
-	while (swz_elf_symbols_next(&it, &symbol))
-		if (symbol.section != SHN_UNDEF &&
-		    strcmp(symbol.name, name) == 0) {
-			*address = symbol.value;
-			return true;
+	it.next = number % OF_SYMTAB - 1;
+	return swz_elf_symbols_next(&it, symbol);
+}
+
+/* Returns the place of NAME in by_name, or the empty one where it would be. */
+static uint32_t *find_name(const struct swz_code_private *own, const char *name,
+			   struct swz_elf_symbol *symbol)
+{
+	struct swz_bytes bytes = {(const uint8_t *)name, strlen(name)};
+	uint32_t at = (uint32_t)swz_hash((uint64_t)getpid(), bytes);
+
+	while (own->by_name[at &= own->by_name_mask] &&
+	       (!symbol_at(own, own->by_name[at], symbol) ||
+		strcmp(symbol->name, name) != 0))
+		at++;
+	return &own->by_name[at];
+}
+
+/* Makes by_name: the numbers of defined symbols by the hash of their names, 0
+ * where there is none. Of one name the first is taken, .dynsym's before
+ * .symtab's. Some sixty names are looked for in each file of a process, and
+ * node has 180,000. */
+static void index_names(struct swz_code_private *own)
+{
+	const struct swz_elf *elf = &own->tables.elf;
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol symbol, other;
+	size_t count = 0, slots = 1;
+
+	for (unsigned table = 0; table < 2; table++)
+		if (swz_elf_copy_symbols(elf, symbol_tables[table], &it))
+			count += it.count;
+	while (slots < count + count / 2 + 1)
+		slots *= 2;
+	own->by_name = swz_allocate(slots, sizeof(*own->by_name));
+	own->by_name_mask = (uint32_t)slots - 1;
+	for (unsigned table = 0; table < 2; table++) {
+		if (!swz_elf_copy_symbols(elf, symbol_tables[table], &it) ||
+		    it.count >= OF_SYMTAB)
+			continue;
+		while (swz_elf_symbols_next(&it, &symbol)) {
+			uint32_t *at;
+
+			if (symbol.section == SHN_UNDEF)
+				continue;
+			at = find_name(own, symbol.name, &other);
+			if (!*at)
+				*at = (uint32_t)it.next | table * OF_SYMTAB;
 		}
-	return false;
+	}
 }
 
 bool swz_code_file_symbol(const struct swz_code_file *file, const char *name,
 			  uint64_t *address)
 {
+	struct swz_elf_symbol symbol;
+
 	if (!file->readable)
 		return false;
 	elf_tables_copy(&file->own->tables);
-	return symbol_in(file->own, SHT_DYNSYM, name, address) ||
-	       symbol_in(file->own, SHT_SYMTAB, name, address);
+	if (!file->own->by_name)
+		index_names(file->own);
+	if (!*find_name(file->own, name, &symbol))
+		return false;
+	*address = symbol.value;
+	return true;
 }
 
 bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
@@ -666,4 +724,18 @@ struct swz_code_function swz_code_file_function(struct swz_code_file *file,
 	if (after < own->count)
 		function.size = own->ranges[after].start - function.start;
 	return function;
+}
+
+struct swz_code_file *swz_code_file_of_program(const char *path)
+{
+	struct swz_mapped_file mapped = {.path = path};
+	struct swz_code_file *file;
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		mapped.inode = st.st_ino;
+	file = swz_code_file_of(&mapped);
+	if (!file->own->indexed)
+		index_file(file);
+	return file;
 }

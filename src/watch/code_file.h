@@ -36,6 +36,11 @@ struct swz_code_file {
  * of what cannot be read `readable` is false. */
 struct swz_code_file *swz_code_file_of(const struct swz_mapped_file *mapped);
 
+/* The same for a program that is about to be executed. What functions it has is
+ * looked up here, not when its first sample comes: of a large program that
+ * takes a tenth of a second, and longer than a ring of samples lasts. */
+struct swz_code_file *swz_code_file_of_program(const char *path);
+
 /* Where the file's byte at OFFSET, which is mapped to be executed, has its
  * place in the ELF address space. False: in no segment. */
 bool swz_code_file_address(const struct swz_code_file *file, uint64_t offset,

@@ -2,8 +2,7 @@
  * one that is being made has no magic yet. What it says is checked, as the
  * profiled program can write there. */
 
-#include "base/search.h"
-#include "watch/counted_code.h"
+#include "watch/image.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/basics.h"
 #include "swizzle/format.h"
-#include "base/page.h"
 #include "thunks/counting.h"
 #include "thunks/trampoline.h"
 #include "util/memory.h"
 #include "watch/proc_task.h"
-#include "watch/profile_file.h"
+#include "watch/tasks.h"
 
 #define LOOK_AGAIN_NS 5000000u
 /* The sampler's clock and the program's start are not read at once. */
@@ -546,7 +545,7 @@ static void hook_function(uint8_t *function, const uint64_t *factor)
 	put_distance(function + 1, entry);
 }
 
-/* Of a call, in 1/1024 ns. */
+/* The least time of a call, in 1/1024 ns. */
 static uint64_t least_time(const uint8_t *function)
 {
 	void (*loop)(uint64_t count);

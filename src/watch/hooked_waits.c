@@ -16,7 +16,7 @@
  * by others while it is mapped, so SIGBUS is caught: then there are no looks
  * any more. */
 
-#include "watch/sampler.h"
+#include "watch/engine.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -27,7 +27,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/syscall.h"
@@ -571,10 +570,19 @@ static char state_of(const struct thread *t)
 	return at && at[1] == ' ' ? at[2] : 0;
 }
 
+/* It has been blocked since the last look. (A kernel that counts no turns has
+ * 0.) */
+static bool has_not_run(const struct thread *t,
+			const struct swz_proc_turns *now)
+{
+	return t->seen == BLOCKED && now->turns && now->turns == t->turns.turns;
+}
+
 /* Accounts for what it did since the last look. If it was ready to run then, it
  * had a processor or not: both are likely in the proportion of the time that it
  * has had and waited for one since, by the kernel's account, which is brought
- * up to date at each tick. */
+ * up to date at each tick. If it was blocked, that time is another context's,
+ * where it went on. */
 static void settle(struct hooked *h, struct thread *t,
 		   const struct swz_proc_turns *now, uint64_t since)
 {
@@ -583,7 +591,13 @@ static void settle(struct hooked *h, struct thread *t,
 
 	if (t->seen == NOT_SEEN)
 		return;
-	if (t->seen == READY && ran + queued)
+	if (has_not_run(t, now)) {
+		note(h, t->at, SWZ_LOOK_BLOCKED, since);
+		return;
+	}
+	if (t->seen == BLOCKED)
+		since -= since < ran + queued ? since : ran + queued;
+	else if (ran + queued)
 		part = (uint64_t)((double)since * (double)ran /
 				  (double)(ran + queued));
 	note(h, t->at, SWZ_LOOK_RAN, part);
@@ -603,7 +617,7 @@ static bool look_at_thread(struct hooked *h, struct thread *t, uint64_t now)
 		return false;
 	settle(h, t, &turns, now - t->looked_ns);
 	t->looked_ns = now;
-	if (t->seen == BLOCKED && turns.turns && turns.turns == t->turns.turns)
+	if (has_not_run(t, &turns))
 		return true;
 	t->turns = turns;
 	state = state_of(t);
@@ -641,23 +655,14 @@ static void look_at_profile(struct hooked *h, uint64_t now)
 	}
 }
 
-/* Our own processor time. */
-static uint64_t used_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
 /* In a folder with thousands of files it takes its time; but the first profile
  * comes soon. */
 static void search(const struct swz_run *run, uint64_t now)
 {
-	uint64_t from = used_ns(), rest_ns;
+	uint64_t from = swz_watch_used(), rest_ns;
 
 	swz_run_profiles_each(run, meet, NULL);
-	rest_ns = (used_ns() - from) * REST;
+	rest_ns = (swz_watch_used() - from) * REST;
 	if (all.count && rest_ns < SEARCH_NS)
 		rest_ns = SEARCH_NS;
 	if (all.searches++ < FIRST_SEARCHES && !all.count)
@@ -673,13 +678,13 @@ static uint64_t look(const struct swz_run *run)
 	if (now >= all.search_at)
 		search(run, now);
 	now = swz_watch_now();
-	from = used_ns();
+	from = swz_watch_used();
 	for (size_t i = 0; i < all.count; i++)
 		if (!all.items[i].over)
 			look_at_profile(&all.items[i], now);
 	if (all.count)
 		all.looks++;
-	took = used_ns() - from;
+	took = swz_watch_used() - from;
 	/* half to one and a half of that, so that nobody keeps in step */
 	rest_ns = usual_ns / 2 + (uint64_t)random() % usual_ns;
 	return took * REST > rest_ns ? took * REST : rest_ns;

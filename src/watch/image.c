@@ -1,7 +1,6 @@
 /* A function is found once per pc: by_pc answers from then on, until a mapping
  * changes. */
 
-#include "base/search.h"
 #include "watch/image.h"
 
 #include <ctype.h>
@@ -21,13 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "swizzle/format.h"
-#include "swizzle/thunk.h"
+#include "base/basics.h"
 #include "base/printable.h"
 #include "base/syscall.h"
+#include "swizzle/format.h"
 #include "util/memory.h"
 #include "watch/code_file.h"
-#include "watch/counted_code.h"
 #include "watch/proc_task.h"
 #include "watch/script_frames.h"
 #include "watch/unwind/unwinder.h"

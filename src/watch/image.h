@@ -12,7 +12,7 @@
 #include "base/printable.h"
 #include "util/memory.h"
 #include "watch/code_file.h"
-#include "watch/names/code_names.h"
+#include "watch/names/script_codes.h"
 #include "watch/unwind/unwinder.h"
 
 struct swz_script_reader;
@@ -137,7 +137,7 @@ struct swz_image {
 	char *executable, *directory;
 	char *arguments; /* each with its NUL */
 	struct swz_labels labels;
-	struct swz_labels context; /* what it publishes (process_context.h) */
+	struct swz_labels context; /* what it publishes */
 	uint64_t context_ns;       /* when that is looked for next */
 	size_t argument_count, argument_bytes;
 	struct swz_image_mapping *mappings; /* sorted, apart */
@@ -171,7 +171,7 @@ struct swz_image {
 	struct swz_code_names *names; /* NULL: nobody has asked */
 	uint64_t names_ns;            /* when it looked for new ones */
 	uint64_t samples, waits, cut_stacks, broken_stacks, lost, missed;
-	/* Of the samples: in the profiler's code; while counting was stopped.
+	/* Samples in the profiler's code; while counting was stopped.
 	 */
 	uint64_t own_samples, paused_samples;
 	bool keeps_moments; /* each sample is kept by itself, too ... */
@@ -189,7 +189,7 @@ struct swz_image {
 	/* Lost walks since /proc was read for one, and how many it is not read
 	 * for. */
 	unsigned walks_lost, walks_left;
-	/* the file, once it was made; see profile_file.h */
+	/* the file, once it was made; see watch/tasks.h */
 	int fd;
 	char *path;
 };
@@ -321,5 +321,56 @@ uint32_t swz_jit_function(struct swz_image *image, uint64_t pc,
 /* Gives all functions the names that are known now; those without become one.
  * Nodes that are the same by that become one, too. */
 void swz_jit_functions_settle(struct swz_image *image);
+
+/* --- counted code -------------------------------------------------------- */
+
+/* Samples of a process whose calls are counted meanwhile (-m both). A function
+ * begins in its trampoline there, which counts the call and then executes the
+ * instructions that the jump has displaced (thunks/counting.h). The process's
+ * own profile tells where these lie (SWZ_CHUNK_TRAMPOLINES), also when the
+ * process has ended before its samples are read. */
+
+enum swz_code_kind {
+	SWZ_CODE_PROGRAM,  /* or what it has displaced */
+	SWZ_CODE_COUNTING, /* what counts a function's calls, or leads there and
+			    * back */
+	SWZ_CODE_LIBRARY   /* libswizzle.so */
+};
+
+/* The code that the thread executes at registers->ip, which is IN_FILE: in
+ * memory that a file is mapped to. A place in a trampoline becomes that of the
+ * instruction itself, or of the next one that is the program's. */
+enum swz_code_kind swz_counted_code_find(struct swz_image *image,
+					 struct swz_registers *registers,
+					 bool in_file);
+
+/* True if counting was stopped at that time (swizzle-ctl stop, --off): what was
+ * sampled then is in no figure, as what was called is in none. */
+bool swz_counted_code_is_paused(struct swz_image *image, uint64_t time_ns);
+
+/* Measures what a counted call costs, in a millisecond, for what all profiles
+ * of a run have in common. */
+struct swz_sample_run;
+void swz_counted_code_measure(struct swz_sample_run *run);
+
+/* Takes what the image that this one was forked from knows. */
+void swz_counted_code_fork(struct swz_image *image,
+			   const struct swz_image *parent);
+void swz_counted_code_free(struct swz_image *image);
+
+/* --- process context ----------------------------------------------------- */
+
+/* A process describes itself by OpenTelemetry's process context
+ * (OTEP 4719): service.name, service.version, ... */
+
+/* Puts the attributes of a payload, the message ProcessContext of
+ * opentelemetry-proto 1.11.0 or the Resource that drafts had in its place, into
+ * LABELS. False: it is neither, or has none. */
+bool swz_process_context_decode(const uint8_t *payload, size_t size,
+				struct swz_labels *labels);
+
+/* Sets LABELS to what a process publishes now. False: it publishes nothing, or
+ * that cannot be read; then there are none. */
+bool swz_process_context_read(int32_t pid, struct swz_labels *labels);
 
 #endif

@@ -3,11 +3,9 @@
  * hits. */
 
 #include "swizzle/format.h"
-#include "watch/counted_code.h"
 #include "watch/image.h"
-#include "watch/process_context.h"
 #include "watch/script_frames.h"
-#include "watch/unwind/full_step.h"
+#include "watch/unwind/unwind_row.h"
 #include "watch/unwind/unwinder.h"
 
 static uint32_t add_rows(struct swz_image_thread *thread, uint32_t node,
@@ -19,8 +17,8 @@ static uint32_t add_rows(struct swz_image_thread *thread, uint32_t node,
 	return node;
 }
 
-/* Those of the profiler's functions that stand between the program's and what
- * these call. */
+/* Takes the profiler's functions out of a stack, which stand between the
+ * program's and what these call. */
 static size_t leave_out_ours(const struct swz_image *image, uint64_t *pcs,
 			     uint64_t *frame_pointers, size_t count)
 {
@@ -42,16 +40,16 @@ static bool load_word(const void *stack, uint64_t address, uint64_t *word)
 	return swz_stack_load(stack, address, word) == SWZ_STEP_DONE;
 }
 
-/* Of a stack. Beyond so many nodes a thread's stacks are cut sooner: each
- * sample of a deep recursion that branches may need as many nodes as it has
- * frames. */
+/* The most frames of a stack. A thread with MANY_NODES has its stacks cut
+ * sooner: each sample of a deep recursion that branches may need as many nodes
+ * as it has frames. */
 #define MOST_FRAMES 8192u
 #define MANY_NODES (1u << 20)
 
 /* With functions that a compiler has put into others. */
 #define ROWS ((size_t)2 * MOST_FRAMES)
 
-/* Of one stack, from the innermost frame on. */
+/* One stack, from the innermost frame on. */
 struct walked {
 	const uint64_t *pcs, *frame_pointers;
 	size_t count;
@@ -104,6 +102,9 @@ static size_t functions_of(struct swz_image *image, const struct walked *w,
 		.frame_pointer = w->frame_pointers[i],
 		.is_innermost = !i,
 		.innermost_register = i ? 0 : w->registers->r13,
+		.registers = w->frame_pointers[i] == w->frame_pointers[0]
+				     ? w->registers->general
+				     : NULL,
 		.load = load_word,
 		.stack = w->stack};
 

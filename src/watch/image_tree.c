@@ -20,7 +20,7 @@
 #define MOST_MOMENTS (UINT64_C(8) << 20) /* 40 MB */
 #define UNIT_SHIFT 8u                    /* 256 ns */
 
-/* Where nothing is known: between two looks at threads that wait. */
+/* The time between two looks at threads that wait, if it is not known. */
 #define USUAL_NS UINT64_C(10000000)
 
 /* The same of threads that run. */
@@ -245,6 +245,7 @@ static uint32_t child(struct swz_image_thread *thread,
 	grow_children(thread);
 	found = slot_of(thread, node);
 	if (*found)
+		/* cppcheck-suppress identicalInnerCondition */
 		return *found;
 	*found = (uint32_t)thread->node_count;
 	swz_grow(&thread->nodes, &thread->node_capacity, thread->node_count,
@@ -507,7 +508,7 @@ struct folding {
 	uint32_t few;      /* so many are not worth a node */
 };
 
-/* What is cut keeps its function, below the last caller that is kept. */
+/* A node that is cut keeps its function, below the last caller that is kept. */
 static uint32_t folded_place(struct swz_image_thread *thread,
 			     const void *context, size_t i,
 			     const struct swz_stack_node *old,

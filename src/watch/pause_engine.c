@@ -21,8 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "launch/sampling.h"
-#include "watch/beside.h"
+#include "launch/run_options.h"
 #include "watch/engine.h"
 #include "watch/proc_task.h"
 #include "watch/script_frames.h"
@@ -243,7 +242,7 @@ static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 uint64_t swz_waiting_sample(struct swz_watch *watch)
 {
 	static size_t next;
-	uint64_t now = swz_watch_now(), took;
+	uint64_t now = swz_watch_now(), from = swz_watch_used(), took;
 	size_t count = watch->tasks.count;
 
 	for (size_t i = 0; i < count && i < MOST_TASKS; i++) {
@@ -254,7 +253,7 @@ uint64_t swz_waiting_sample(struct swz_watch *watch)
 		if (task->live && !task->image->end_ns)
 			sample_task(watch, task, now);
 	}
-	took = swz_watch_now() - now;
+	took = swz_watch_used() - from;
 	/* half to one and a half of that, so that nobody keeps in step */
 	return now + EVERY_NS / 2 + (uint64_t)random() % EVERY_NS + REST * took;
 }
@@ -543,7 +542,7 @@ static bool know_time(const struct swz_watch *watch, struct swz_task *task,
 	return ran_when_asked(task, &turns, now, in_system_call);
 }
 
-/* What is taken of a thread while it stands. */
+/* A thread's state, taken while it stands. */
 struct taken {
 	struct swz_sampled_hit hit;
 	struct swz_stack stack;

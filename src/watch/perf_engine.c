@@ -1,4 +1,3 @@
-#include "watch/beside.h"
 #include "watch/engine.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@
 #include <unistd.h>
 
 #include "util/memory.h"
-#include "watch/perf_events.h"
+#include "watch/code_file.h"
 #include "watch/proc_task.h"
 #include "watch/script_frames.h"
 
@@ -239,9 +238,9 @@ static bool add_tasks(struct swz_watch *watch, size_t first,
 	return true;
 }
 
-/* Those that a task makes which is sampled are, too, and tell so. Others may
- * come from one that is not sampled so far: so all are looked for until there
- * are no such. */
+/* A task that a sampled one makes is sampled, too, and tells so. One that is
+ * not sampled yet may make others meanwhile: tasks are looked for until no new
+ * one is found. */
 static bool add_what_runs(struct swz_watch *watch,
 			  const struct swz_perf_options *options)
 {
@@ -482,6 +481,8 @@ bool swz_engine_open(struct swz_watch *watch, const char **why_pause,
 
 	*why_pause = NULL;
 	raise_limits();
+	if (watch->launched && watch->options->program)
+		swz_code_file_of_program(watch->options->program);
 	if (needs_pauses_from_start(watch) &&
 	    swz_pause_engine_open(watch, &refused)) {
 		*why_pause = "they show the script's functions";

@@ -13,7 +13,7 @@
  * half of what it does might be seen as all. Each processor has another one, by
  * chance. */
 
-#include "watch/perf_events.h"
+#include "watch/engine.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -27,10 +27,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/run_options.h"
 #include "util/memory.h"
-#include "launch/sampling.h"
 
-#define RING_BYTES (1u << 22) /* where it is permitted */
+/* Bytes of each processor's ring, where they are permitted, and of all rings.
+ * They last while the sampler itself waits for a processor: a copied stack
+ * takes 64 KiB. */
+#define MOST_RING (1u << 24)
+#define RING_BYTES (1u << 22)
+#define ALL_RINGS (1u << 26)
 #define MOST_WAKE_BYTES (1u << 18)
 #define LEAST_RING (1u << 16)
 #define MOST_RECORD (1u << 16)
@@ -284,6 +289,16 @@ static uint32_t affordable_stack(const struct swz_perf *perf,
 					    : SWZ_MOST_STACK_BYTES;
 }
 
+static size_t wanted_ring(void)
+{
+	size_t bytes = MOST_RING;
+
+	while (bytes > RING_BYTES &&
+	       bytes * (size_t)get_nprocs_conf() > ALL_RINGS)
+		bytes /= 2;
+	return bytes;
+}
+
 bool swz_perf_open(struct swz_perf *perf, int32_t pid,
 		   const struct swz_perf_options *options, const char **problem)
 {
@@ -292,7 +307,7 @@ bool swz_perf_open(struct swz_perf *perf, int32_t pid,
 	srandom((unsigned int)getpid());
 	*perf = (struct swz_perf){
 		.of_kernel = true,
-		.ring_bytes = RING_BYTES,
+		.ring_bytes = wanted_ring(),
 		.stack_bytes = options->stack_bytes ? options->stack_bytes
 						    : SWZ_MOST_STACK_BYTES};
 	perf->period_ns = strcmp(options->event, "cycles") == 0

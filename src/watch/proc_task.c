@@ -22,17 +22,27 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "util/memory.h"
 
 /* --- the clock ----------------------------------------------------------- */
 
-uint64_t swz_watch_now(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t swz_watch_now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t swz_watch_used(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void swz_watch_rest(uint64_t ns)

@@ -81,6 +81,9 @@ size_t swz_proc_memory(int32_t pid, uint64_t address, void *to, size_t size);
 /* CLOCK_MONOTONIC in ns, by which all times are. */
 uint64_t swz_watch_now(void);
 
+/* The processor time of the thread that asks, in ns. */
+uint64_t swz_watch_used(void);
+
 /* Sleeps, less than a second. */
 void swz_watch_rest(uint64_t ns);
 

@@ -4,7 +4,7 @@
  * anew. Nothing that the process says is trusted: lengths are bounded, and a
  * message that is no such one has no attributes. */
 
-#include "watch/process_context.h"
+#include "watch/image.h"
 
 #include <inttypes.h>
 #include <stdio.h>

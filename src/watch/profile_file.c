@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------- name */
 
-#include "watch/profile_file.h"
+#include "watch/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/syscall.h"
 #include "swizzle/format.h"
 #include "util/memory.h"
 #include "watch/image.h"
@@ -217,6 +218,32 @@ static char *name_for(const struct swz_sample_run *run, int32_t pid,
 			 (int)pid, mark + 2);
 }
 
+#define LOCK_PAUSE_NS 2000000
+#define MOST_LOCK_PAUSES 500
+
+/* The sampler of the run before is waited for, 1 s at most: it is about to end.
+ * False: a process that runs has the profile. */
+static bool lock_older(int fd)
+{
+	const struct timespec pause = {0, LOCK_PAUSE_NS};
+	struct swz_file_header header;
+	uint64_t start;
+
+	for (int i = 0; i < MOST_LOCK_PAUSES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK ||
+		    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+		    !(header.flags & SWZ_FILE_SAMPLES))
+			return false;
+		start = swz_process_start(header.pid);
+		if (start && start == header.process_start)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 /* An older profile of the very name that the user gave makes room; what is
  * anything else may have been meant to be read. */
 static void remove_older(const char *path)
@@ -227,8 +254,7 @@ static void remove_older(const char *path)
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && lock_older(fd) &&
 	    (st.st_size == 0 ||
 	     (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 	      (memcmp(magic, SWZ_FILE_MAGIC, sizeof(magic)) == 0 ||
@@ -306,7 +332,7 @@ static bool write_all(int fd, const void *bytes, size_t size, off_t at)
 }
 
 /* Gives the file its name when it has its first page: nobody finds an empty one
- * (runtime/record/file_name.c). Returns -1 where that is not possible. */
+ * (runtime/record/file_mapping.c). Returns -1 where that is not possible. */
 static int create_with_header(const char *path, const char *page)
 {
 	const char *slash = strrchr(path, '/');
@@ -484,7 +510,7 @@ struct numbering {
 	uint32_t *ids;   /* by the image's functions; 0: has no node */
 	uint32_t *order; /* of those that have */
 	size_t count;
-	/* Of scripts: the lines that were executed, sorted, and where each
+	/* Lines of scripts that were executed, sorted, and where each
 	 * script's module begins. */
 	struct script_line *lines;
 	size_t line_count, line_capacity;

@@ -2,8 +2,6 @@
  * the program. A pipe tells the program's process when it may go on; nothing of
  * the two is left in it. */
 
-#include "watch/sampler.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,14 +20,13 @@
 #include "base/printable.h"
 #include "base/run_summary.h"
 #include "launch/program.h"
-#include "launch/sampling.h"
+#include "launch/run_options.h"
 #include "options/command_line.h"
 #include "util/figures.h"
 #include "util/memory.h"
-#include "watch/counted_code.h"
 #include "watch/engine.h"
+#include "watch/image.h"
 #include "watch/proc_task.h"
-#include "watch/profile_file.h"
 #include "watch/script_frames.h"
 #include "watch/tasks.h"
 

@@ -20,7 +20,6 @@
 #include "watch/names/script_codes.h"
 #include "watch/names/script_language.h"
 #include "watch/proc_task.h"
-#include "watch/unwind/unwind_file.h"
 #include "watch/unwind/unwind_row.h"
 
 #define WORD 8
@@ -119,21 +118,19 @@ static bool is_interpreter(struct swz_code_file *file, const char *program)
 	return holds_interpreter(file, program);
 }
 
-static bool is_known(const struct swz_mapped_file *mapped)
+static bool is_known(struct swz_code_file *file, const char *program)
 {
-	struct swz_code_file *file = swz_code_file_of(mapped);
-
 	if (!file->interpreter)
-		file->interpreter = is_interpreter(file, mapped->path) ? 1 : -1;
+		file->interpreter = is_interpreter(file, program) ? 1 : -1;
 	return file->interpreter > 0;
 }
 
 bool swz_script_frames_known(const char *program)
 {
-	return is_known(&(struct swz_mapped_file){.path = program});
+	return is_known(swz_code_file_of_program(program), program);
 }
 
-/* What the process runs may not be what has its path here. */
+/* The process may run another file than that with its path here. */
 bool swz_script_frames_known_in(int32_t pid, const char *program)
 {
 	char *path = swz_print("/proc/%d/exe", (int)pid);
@@ -143,7 +140,7 @@ bool swz_script_frames_known_in(int32_t pid, const char *program)
 	if (stat(path, &st) == 0)
 		mapped.inode = st.st_ino;
 	free(path);
-	return is_known(&mapped);
+	return is_known(swz_code_file_of(&mapped), program);
 }
 
 /* True if code begins with a frame that is made already: it is no function, but
@@ -206,6 +203,7 @@ static void take_loop(struct swz_image *image,
 
 static void look_for_interpreter(struct swz_image *image)
 {
+	/* cppcheck-suppress invalidLifetime ; a language does not keep it */
 	while (!image->script && image->modules_seen < image->module_count) {
 		struct swz_image_module *module =
 			&image->modules[image->modules_seen];
@@ -220,7 +218,7 @@ static void look_for_interpreter(struct swz_image *image)
 	}
 }
 
-/* What the loop is in, if that is not the function that stands for it, has no
+/* The function that the loop is in, if another one stands for it, has no
  * name in stripped libraries. */
 static void find_inner_loop(struct swz_image *image)
 {
@@ -597,7 +595,7 @@ static bool is_unnamed(const struct swz_image *image, uint32_t function)
 	return name && strcmp(name, SWZ_CODE_UNNAMED) == 0;
 }
 
-/* Of one thread, those in such code and in what it called: a script's time is
+/* A thread's samples in such code and in what it called: a script's time is
  * often in the interpreter's own functions. */
 static uint64_t count_below(const struct swz_image *image,
 			    const struct swz_image_thread *thread)
@@ -717,7 +715,7 @@ char *swz_script_version_advice(const struct swz_image *image)
 	return line;
 }
 
-/* What names the code: of a process that runs already, or from its start. */
+/* Names the code of a process that runs already, or from its start. */
 static char *names_help(const struct swz_image *image,
 			const struct swz_interpreter *interpreter)
 {

@@ -83,7 +83,7 @@ size_t swz_script_frames_put(struct swz_image *image,
 
 /* --- what to do where code has no names ----------------------------------- */
 
-/* What to do where code made at run time has no names. */
+/* Says what to do where code made at run time has no names. */
 
 /* A line without its newline, to be freed: which options would give names to
  * the code without a name that the image's samples hit, or that called what

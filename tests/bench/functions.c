@@ -24,7 +24,7 @@
 
 #include "util/memory.h"
 #include "profile/costs/call_tree.h"
-#include "profile/costs/joined.h"
+#include "profile/costs/runs.h"
 
 struct sum {
 	uint64_t calls;

@@ -39,6 +39,8 @@ def difference(memory, line, lasting):
         file.seek(int(fields[2], 16))
         wanted = file.read(end - start)
     wanted += bytes(len(there) - len(wanted))
+    if there == wanted:
+        return None
     differ = [at for at, (one, other) in enumerate(zip(there, wanted))
               if one != other]
     if lasting:

@@ -25,12 +25,15 @@ dump_table() { # PROFILE [OPTION...]
 	assert_empty "$TMP/dump.err"
 }
 
-# One column of the row of FUNCTION; empty if there is none, but not where there
-# is no table. Names may hold spaces: columns of names are two spaces apart. Alike
-# names add up.
-row() { # TABLE COLUMN(calls|self|incl) FUNCTION
-	awk -v column="$2" -v name="$3" '
-		BEGIN { at = column == "calls" ? 1 : column == "self" ? 2 : 3 }
+# One column of the rows of functions, a line for each: empty if there is none, but not
+# where there is no table. Names may hold spaces: columns of names are two spaces apart.
+# Alike names add up.
+row() { # TABLE COLUMN(calls|self|incl) FUNCTION...
+	awk -v column="$2" -v names="$(printf '%s\\n' "${@:3}")" '
+		BEGIN {
+			at = column == "calls" ? 1 : column == "self" ? 2 : 3
+			count = split(names, name, "\n") - 1
+		}
 		/^#/ { next }
 		/^ *(calls|runs) .* function  module$/ { numbers = NF - 2; next }
 		{
@@ -40,9 +43,15 @@ row() { # TABLE COLUMN(calls|self|incl) FUNCTION
 				sub(/^ *[^ ]+/, "", rest)
 			sub(/^  /, "", rest)
 			sub(/  [^ ].*$/, "", rest)
-			if (rest == name) { sum += value; found = 1 }
+			found[rest] = 1
+			sum[rest] += value
 		}
-		END { if (!numbers) print "(no table)"; else if (found) printf "%.0f\n", sum }
+		END {
+			for (i = 1; i <= count; i++)
+				if (!numbers) print "(no table)"
+				else if (name[i] in found) printf "%.0f\n", sum[name[i]]
+				else print ""
+		}
 	' "$1"
 }
 
@@ -66,14 +75,29 @@ calls_of() { # PROFILE FUNCTION: 0 if it is not there
 	echo "${calls:-0}"
 }
 
+# Calls by name: ${called[NAME]}, as `row` has them.
+declare -A called
+read_calls() { # TABLE FUNCTION...
+	local counts_read i
+	mapfile -t counts_read < <(row "$1" calls "${@:2}")
+	assert_eq $(($# - 1)) ${#counts_read[@]} 'functions whose calls were read'
+	called=()
+	for ((i = 2; i <= $#; i++)); do
+		called[${!i}]=${counts_read[i - 2]}
+	done
+}
+
 # Exact counts; the profile is dumped once.
 assert_calls() { # PROFILE FUNCTION COUNT [FUNCTION COUNT]...
-	local profile=$1 calls
+	local asked=() i
+	dump_table "$1"
+	for ((i = 2; i < $#; i += 2)); do
+		asked+=("${!i}")
+	done
+	read_calls "$TMP/table" "${asked[@]}"
 	shift
-	dump_table "$profile"
 	while [ $# -gt 0 ]; do
-		calls=$(row "$TMP/table" calls "$1")
-		assert_eq "$2" "${calls:-0}" "calls of $1"
+		assert_eq "$2" "${called[$1]:-0}" "calls of $1"
 		shift 2
 	done
 }
@@ -119,10 +143,13 @@ info_value() { # PROFILE KEY: of a "key: value" line
 }
 
 # Nothing was lost, the file is whole, and says that the process ended itself.
+whole_info=$'\nflags:[^\n]*ended.*\nlost calls: 0\n'
 assert_complete() { # PROFILE
+	local text
 	"$DUMP" -f info "$1" >"$TMP/info" 2>"$TMP/dump.err" ||
 		fail "swizzle-dump -f info: status $?"
 	assert_empty "$TMP/dump.err"
+	read_text "$TMP/info" && [[ $text != *damaged* && $text =~ $whole_info ]] && return
 	assert_matches "$TMP/info" '^flags:.*ended'
 	assert_matches "$TMP/info" '^lost calls: 0$'
 	assert_not_contains "$TMP/info" 'damaged'
@@ -163,7 +190,8 @@ assert_readable() { # PROFILE
 		"$DUMP" -f "$format" -o "$TMP/readable.$format" "$1" \
 			2>"$TMP/dump.err" ||
 			fail "swizzle-dump -f $format $1: status $?"
-		sed -i '/^swizzle: .* as calls were folded\. /d' "$TMP/dump.err"
+		[ ! -s "$TMP/dump.err" ] ||
+			sed -i '/^swizzle: .* as calls were folded\. /d' "$TMP/dump.err"
 		assert_empty "$TMP/dump.err"
 	done
 }
@@ -211,13 +239,10 @@ assert_same_end() { # PROGRAM [ARG...]
 SHAPE_NAMES='main alpha beta gamma_ delta part_work part_inner'
 
 assert_shape() { # PROFILE "COUNT..." of SHAPE_NAMES
-	local name calls line=
 	dump_table "$1"
-	for name in $SHAPE_NAMES; do
-		calls=$(row table calls "$name")
-		line="$line ${calls:-0}"
-	done
-	assert_eq "$2" "${line# }" "calls of $SHAPE_NAMES"
+	# shellcheck disable=SC2086 # names are words
+	assert_eq "$2" "$(row table calls $SHAPE_NAMES | sed 's/^$/0/' | xargs)" \
+		"calls of $SHAPE_NAMES"
 }
 
 # Kills the program so long after its first output, or after its start.
@@ -246,4 +271,30 @@ compile_rust() { # SOURCE OPTION...
 	rustc -A warnings "$@" 2>rustc.log ||
 		RUSTC_BOOTSTRAP=1 rustc -A warnings \
 			-Z 'crate-attr=feature(bench_black_box)' "$@"
+}
+
+# What COMMAND prints on a terminal of that size, without \r, in the file `screen`; the
+# status is its own.
+on_terminal() { # WIDTH HEIGHT COMMAND...
+	python3 - "$@" >screen <<'END'
+import fcntl, os, pty, struct, sys, termios, time
+width, height = int(sys.argv[1]), int(sys.argv[2])
+pid, end = pty.fork()
+if pid == 0:
+    while os.get_terminal_size(0).columns != width:
+        time.sleep(0.01)
+    os.execvp(sys.argv[3], sys.argv[3:])
+fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+data = b""
+while True:
+    try:
+        part = os.read(end, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    data += part
+sys.stdout.buffer.write(data.replace(b"\r", b""))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
 }

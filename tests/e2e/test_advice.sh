@@ -369,10 +369,8 @@ while read -r program symbol version language; do
 done <<'END'
 python3.16 Py_BytesMain const~unsigned~long~Py_Version=0x031001f0 Python~3.16
 perl5.30 perl_run const~char~PL_version[4]={30,5};void~perl_clone(void)~{} Perl~5.30
-perl5.38 perl_run const~char~PL_version[4]={38,5} Perl~5.38,~without~threads
 ruby9.3 ruby_run_node const~char~ruby_version[]="9.3.8" Ruby~9.3
 php7.3 php_execute_script const~char~version[]="Zend~Engine~v3.3.9,~Copyright" PHP~7.3
-php8.2 php_execute_script const~char~version[]="Zend~Engine~v4.2.7,";void~tsrm_startup(void)~{} PHP~8.2,~thread-safe~(ZTS)
 java JNI_CreateJavaVM int~unused Java~11
 END
 

@@ -21,7 +21,7 @@ for compiler in gcc g++ clang-14 clang++-14; do
 		# clang 14 has rules of its own for __int128 on the stack
 		without=
 		case $compiler in clang*) without=__int128 ;; esac
-		python3 "$TOP/tests/e2e/generate_signatures.py" 200 $seed $without >program.c
+		python3 "$TOP/tests/e2e/generate_signatures.py" 120 $seed $without >program.c
 		seed=$((seed + 1))
 		$compiler -x $language -w -g $level -o program program.c ||
 			abort "$compiler failed"
@@ -31,45 +31,44 @@ for compiler in gcc g++ clang-14 clang++-14; do
 		assert_empty err
 		"$DUMP" --calls-of 'function*' -s start -n 0 profile >calls || fail 'calls'
 		calls_of_functions calls >got
-		assert_ge "$(wc -l <got)" 200 'calls'
+		assert_ge "$(wc -l <got)" 120 'calls'
 		assert_same expected got
 	done
 done
 
 it 'shows objects of C++'
 program objects.cc >objects.cc
-for level in -O0 -O2; do
-	for abi in 1 0; do
-		g++ -std=c++17 -g $level -D_GLIBCXX_USE_CXX11_ABI=$abi -o objects objects.cc
-		capture "$RUN" -q --args='[!_]*' -o profile ./objects
-		assert_status 0
-		"$DUMP" --calls-of '[!_]*' -s start -n 0 profile >calls
-		assert_contains calls 'join(a = "a string that is too long to be in place", b = "b", c = "see") = "a string that is too long to be in placebsee"'
-		assert_contains calls 'count(v = {size = 3}, s = busy) = 3'
-		assert_matches calls 'deref\(p = 0x[0-9a-f]+, \*p = \{x = 7, y = 8\}\) = 7'
-		assert_matches calls 'closed\(p = 0x[0-9a-f]+, \*p = \{x = 3, y = 4\}\) = 4'
-		assert_matches calls 'bump\(p = 0x[0-9a-f]+, \*p = 41\) = 42  \*p: 41 -> 42'
-		assert_matches calls 'make\(x = 5\) = 0x[0-9a-f]+  \*result = \{x = 5, y = 6\}'
-		assert_matches calls 'named\(s = 0x[0-9a-f]+, \*s = "a name"\) = 6'
-		assert_matches calls 'taken\(p = 0x[0-9a-f]+, \*p = \{x = 1, y = 2\}\) = 1  from'
-		assert_contains calls 'deref(p = NULL) = -1'
-		assert_contains calls 'swap_point(p = {x = 1, y = 2}) = {x = 2, y = 1}'
-		assert_matches calls 'twice\(n = 0x[0-9a-f]+, \*n = 0, m = 0x[0-9a-f]+\)   \*n: 0 -> 42'
-		assert_matches calls 'shape::grow\(this = 0x[0-9a-f]+, by = 1\) = false'
-		assert_contains calls 'apply(f = negate, n = 4) = -4'
-		assert_contains calls 'view(s = "a view") = "a view"'
-		assert_contains calls 'view(s = "") = ""'
-		assert_contains calls 'maybe(o = {_M_payload = {_M_payload = {...}, _M_engaged = true}}) = {_M_payload = {_M_payload = {...}, _M_engaged = true}}'
-		assert_contains calls 'maybe(o = {_M_payload = {_M_payload = {...}, _M_engaged = false}})'
-		assert_contains calls 'both(t = {_M_head_impl = 2.5, _M_head_impl = 1}) = {_M_head_impl = 2.5, _M_head_impl = 1}'
-		assert_contains calls '_M_index = 0}) = 10'
-		assert_contains calls '_M_index = 1}) = 11'
-		assert_contains calls 'inherits(d = {a = 1, b = 2, c = 3}) = 6'
-		assert_contains calls 'valued(d = {a = 1, b = 2, c = 3}) = {a = 1, b = 2, c = 3}'
-		assert_matches calls 'virtually\(s = \{_vptr.*, d = 5, \.\.\.\}\) = 9'
-		assert_contains calls ', second = 6, third = ..., ...}) = 8'
-		assert_contains calls "letters(a = '\U0001f600', b = '\n', c = '\u20ac')"
-	done
+for flags in '-O0 -D_GLIBCXX_USE_CXX11_ABI=0' '-O2 -D_GLIBCXX_USE_CXX11_ABI=1'; do
+	# shellcheck disable=SC2086
+	g++ -std=c++17 -g $flags -o objects objects.cc
+	capture "$RUN" -q --args='[!_]*' -o profile ./objects
+	assert_status 0
+	"$DUMP" --calls-of '[!_]*' -s start -n 0 profile >calls
+	assert_contains calls 'join(a = "a string that is too long to be in place", b = "b", c = "see") = "a string that is too long to be in placebsee"'
+	assert_contains calls 'count(v = {size = 3}, s = busy) = 3'
+	assert_matches calls 'deref\(p = 0x[0-9a-f]+, \*p = \{x = 7, y = 8\}\) = 7'
+	assert_matches calls 'closed\(p = 0x[0-9a-f]+, \*p = \{x = 3, y = 4\}\) = 4'
+	assert_matches calls 'bump\(p = 0x[0-9a-f]+, \*p = 41\) = 42  \*p: 41 -> 42'
+	assert_matches calls 'make\(x = 5\) = 0x[0-9a-f]+  \*result = \{x = 5, y = 6\}'
+	assert_matches calls 'named\(s = 0x[0-9a-f]+, \*s = "a name"\) = 6'
+	assert_matches calls 'taken\(p = 0x[0-9a-f]+, \*p = \{x = 1, y = 2\}\) = 1  from'
+	assert_contains calls 'deref(p = NULL) = -1'
+	assert_contains calls 'swap_point(p = {x = 1, y = 2}) = {x = 2, y = 1}'
+	assert_matches calls 'twice\(n = 0x[0-9a-f]+, \*n = 0, m = 0x[0-9a-f]+\)   \*n: 0 -> 42'
+	assert_matches calls 'shape::grow\(this = 0x[0-9a-f]+, by = 1\) = false'
+	assert_contains calls 'apply(f = negate, n = 4) = -4'
+	assert_contains calls 'view(s = "a view") = "a view"'
+	assert_contains calls 'view(s = "") = ""'
+	assert_contains calls 'maybe(o = {_M_payload = {_M_payload = {...}, _M_engaged = true}}) = {_M_payload = {_M_payload = {...}, _M_engaged = true}}'
+	assert_contains calls 'maybe(o = {_M_payload = {_M_payload = {...}, _M_engaged = false}})'
+	assert_contains calls 'both(t = {_M_head_impl = 2.5, _M_head_impl = 1}) = {_M_head_impl = 2.5, _M_head_impl = 1}'
+	assert_contains calls '_M_index = 0}) = 10'
+	assert_contains calls '_M_index = 1}) = 11'
+	assert_contains calls 'inherits(d = {a = 1, b = 2, c = 3}) = 6'
+	assert_contains calls 'valued(d = {a = 1, b = 2, c = 3}) = {a = 1, b = 2, c = 3}'
+	assert_matches calls 'virtually\(s = \{_vptr.*, d = 5, \.\.\.\}\) = 9'
+	assert_contains calls ', second = 6, third = ..., ...}) = 8'
+	assert_contains calls "letters(a = '\U0001f600', b = '\n', c = '\u20ac')"
 done
 
 it 'reads debug information in .dwo files, and says where it cannot be read'

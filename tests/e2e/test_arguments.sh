@@ -176,9 +176,5 @@ capture "$RUN" -m trace --string-bytes 9999 "$TARGETS/values"
 assert_refused 2 '2048'
 capture "$RUN" -A 'nothing@arg1' -o profile "$TARGETS/values"
 assert_contains err "-A 'nothing' matches no function"
-capture "$DUMP" --at x profile
-assert_refused 2 'not a time'
-capture "$DUMP" -f text --calls-of x profile
-assert_refused 2 'no use for --calls-of'
 
 finish

@@ -40,10 +40,6 @@ it 'either syntax'
 assert_matches listing '%r'
 "$DUMP" -q -f asm --syntax intel -o intel spin profile
 assert_not_contains intel '%r'
-capture "$DUMP" -f asm --syntax arm spin profile
-assert_refused 2 syntax
-capture "$DUMP" -f table --syntax intel profile
-assert_refused 2 '--syntax'
 
 it 'calls of call instructions'
 "$RUN" -q -m profile -o exact "$TARGETS/passes"
@@ -55,7 +51,7 @@ done
 it 'with -m both calls and samples'
 "$RUN" -q -m both -o both "$TARGETS/stages"
 "$DUMP" -q -f asm -o listing deep both
-assert_matches listing '^ {17} +2000 +[0-9a-f]+ .*call.*<deep>'
+assert_matches listing '^ .* 2000 +[0-9a-f]+ .*call.*<deep>'
 
 it 'tree --offsets, swizzle-top -b --offsets: places in functions, by the disassembler'
 place_of() { # CALLER CALLEE: "+0xOFFSET/0xSIZE" behind the only call of CALLEE
@@ -93,10 +89,6 @@ assert_matches top '^            work\+0x[0-9a-f]+/0x[0-9a-f]+ \[callers\]$'
 # whatever was hit in work; what was hit in the kernel there is another function's
 awk '/% .* hits?, / { on = / work  callers$/ } on' top >of_work
 assert_eq 1 "$(grep -A1 '^            work' of_work | grep -c '^            left')" 'back traces of left'
-capture "$DUMP" -f text --offsets calls
-assert_refused 2 '--offsets'
-capture "$DUMP" --offsets --diff calls calls
-assert_refused 2 '--offsets'
 capture "$BUILD/bin/swizzle-top" --offsets "$TARGETS/callers"
 assert_refused 2 '--offsets'
 

@@ -54,4 +54,23 @@ fails 'echo xx | awk "/x{2}/"' 'mawk cannot'
 fails 'awk "BEGIN { print strtonum(1) }"' 'mawk cannot'
 fails 'awk "BEGIN { printf \"%d\", 1 }"' 'mawk cannot'
 
+it 'what a missing program leaves untested is told, and a failure where CI=true'
+whole_run() { # CI PROGRAM SKIPPED: a test that has neither of the two
+	printf '. "%s/tests/e2e/lib.sh"\nhave part %s || :\n[ -z "%s" ] || need %s\nfinish\n' \
+		"$TOP" "$2" "$3" "$3" >test_of_ci.sh
+	CI=$1 capture "$TOP/tests/run" "$TMP/test_of_ci.sh"
+}
+whole_run '' no_such_program ''
+assert_status 0
+assert_matches out '^part test_of_ci: not tested: part, without no_such_program$'
+whole_run true kcachegrind ''
+assert_status 0
+whole_run true no_such_program ''
+assert_status 1
+whole_run true ls no_such_program
+assert_status 1
+assert_matches out '^skip test_of_ci: needs no_such_program'
+whole_run true ls ''
+assert_status 0
+
 finish

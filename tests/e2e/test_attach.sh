@@ -298,10 +298,10 @@ end_program
 it 'the controller is killed at any moment: the next one finds all as it should be'
 start_program "$TARGETS/attached"
 echo throwing >&8
-for round in $(seq 30); do
+for round in $(seq 12); do
 	"$RUN" -q -o "killed.$round" -p $program 2>>killed.err &
 	controller=$!
-	sleep "0.$(printf %03d $((round * 37 % 400)))"
+	sleep "0.$(printf %03d $((round * 137 % 400)))"
 	kill -KILL $controller
 	wait $controller 2>/dev/null
 done
@@ -314,7 +314,7 @@ end_program
 
 it 'a restless program: threads, children, signals, libraries that come and go'
 begin_restless "$TARGETS/restless" "$LIBPART"
-for round in $(seq 30); do
+for round in $(seq 12); do
 	capture "$RUN" -p $program --no-follow --for 100ms -o "restless.$round"
 	assert_status 0
 done

@@ -108,15 +108,4 @@ it 'says what it does not know'
 assert_eq 'thrower ! exception < passes ! exception < run' "$(ways blame)"
 assert_contains blame '# 1 error in '
 assert_contains blame '# no results are shown'
-capture "$DUMP" --blame --at 0 profile
-assert_refused 2 '--blame has no use for --at'
-capture "$DUMP" --blame --calls-of run profile
-assert_refused 2 '--blame has no use for --calls-of'
-capture "$DUMP" -f text --blame profile
-assert_refused 2 'no use for --blame'
-"$RUN" -q -m profile -A 'run@retval/i32' -o sums "$TARGETS/blamed" >out
-capture "$DUMP" --blame sums
-assert_status 1
-assert_contains err 'trace'
-
 finish

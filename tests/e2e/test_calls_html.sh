@@ -29,8 +29,6 @@ page=swizzle.$(info_value profile pid).calls.html
 assert_contains err "wrote $page"
 assert_eq '<!doctype html>' "$(head -n 1 "$page")" 'first line'
 assert_eq '</html>' "$(tail -n 1 "$page")" 'last line'
-capture "$DUMP" -f calls-html --at 0 profile
-assert_refused 2 'has no use for --at'
 
 it 'writes a file for each call, and an index'
 dump -f calls --file-per-invocation -o texts/ profile || fail 'no texts'
@@ -54,18 +52,6 @@ assert_status 0
 assert_contains err 'wrote an index and 7 files into few'
 assert_contains err '393 of 400 calls are in the index alone: -n N writes more files'
 assert_eq 7 "$(find few -name '0*.html' | wc -l)" 'files'
-capture "$DUMP" -f calls-html --file-per-invocation profile
-assert_refused 2 '--file-per-invocation needs -F'
-capture "$DUMP" -F work -f html --file-per-invocation profile
-assert_refused 2 'has no use for --file-per-invocation'
-capture "$DUMP" -F work --blame --file-per-invocation profile
-assert_refused 2 'has no use for --blame'
-capture "$DUMP" -F work --file-per-invocation -o - profile
-assert_refused 2 'names no folder'
-: >taken
-capture "$DUMP" -F work --file-per-invocation -o taken profile
-assert_status 1
-assert_contains err 'cannot write taken'
 
 it 'leaves out the shortest calls of a trace that is too large, and says so'
 capture "$DUMP" -F work -f calls-html -n 300 -o cut.html large

@@ -57,20 +57,4 @@ it 'and callers are those for which it was done'
 awk '/  job  / { at = 1; next } at { print; exit }' tree >next
 assert_contains next pthread_cond_signal
 
-it 'what they have no use for'
-"$RUN" -q -m trace -o plain "$TARGETS/calls" >/dev/null
-for wrong in --causes '--by cause'; do
-	# shellcheck disable=SC2086
-	capture "$DUMP" $wrong plain
-	assert_refused 1 'no flows were recorded'
-done
-capture "$DUMP" --causes -f csv pool/
-assert_refused 2 '--causes'
-capture "$DUMP" --causes --diff pool/ pool/
-assert_refused 2 '--diff'
-capture "$DUMP" --causes --by thread,parts pool/
-assert_refused 2 '--by thread,parts'
-capture "$DUMP" --by cause,thread pool/
-assert_refused 2 'columns'
-
 finish

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # --config: what is recorded and what is shown, call by call, is what the program
 # itself says that it did; narrowing while recording and later come to the same.
+# (The usual files, and wrong ones: tests/unit/test_dump_options.c.)
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3 gcc g++
@@ -150,40 +151,10 @@ calls profile >calls
 assert_contains calls '*this: area: 1 -> 6'
 assert_not_contains calls 'take('
 
-it 'reads the usual files'
-mkdir -p usual/swizzle
-printf '[func@inner]\nshow = no\n' >usual/swizzle/config
-printf '[func@result]\nshow = no\n' >.swizzle
-XDG_CONFIG_HOME=$PWD/usual "$DUMP" -q -f calls whole >calls
-assert_not_contains calls 'inner('
-assert_not_contains calls 'result('
-assert_contains calls 'notify('
-XDG_CONFIG_HOME=$PWD/usual "$DUMP" -q --config /dev/null -f calls whole >calls
-assert_contains calls 'inner('
-rm .swizzle
-
-it 'says what is wrong: file, line and key'
-wrong() { # TEXT MESSAGE
-	printf '%b' "$1" >wrong.conf
-	capture "$RUN" --config wrong.conf ./program
-	assert_refused 2 "$2"
-	capture "$DUMP" --config wrong.conf whole
-	assert_refused 2 "$2"
-}
-wrong '[func@x]\nlist_agrs = yes\n' "wrong.conf:2: unknown key 'list_agrs'; did you mean 'list_args'?"
-wrong '# a\n\n[fnc@x]\n' "wrong.conf:3: unknown kind of section 'fnc'; did you mean 'func'?"
-wrong 'show = no\n' "wrong.conf:1: 'show' stands before the first section"
-wrong '[func@x]\nshow = maybe\n' "wrong.conf:2: show: unknown value 'maybe'"
-wrong '[func@x]\nonly_show_if = arg,n,=,1\n' "wrong.conf:2: only_show_if: unknown operator '='"
-wrong '[func@x]\nonly_show_if = retval\n' 'wrong.conf:2: only_show_if: an operator and a value are missing'
-wrong '[func@x]\nonly_show_if = backtrace,0,f\n' "'0' is not a number of levels from 1 to 1000"
-wrong '[func@x]\nonly_show_if = arg,n,==,1x\n' "'1x' is no value"
-wrong '[func@x]\ncolour = pink\n' "unknown colour 'pink'"
-wrong '[func@x\n' 'a section ends with ]'
-wrong '[func@x]\ndepth\n' 'neither [KIND@PATTERN] nor KEY = VALUE'
-wrong '[printer@x]\nlength = n\n' 'needs one of text, size and pointer'
-wrong '[func@x]\nprefix =\n' 'prefix: a value is missing'
-wrong '[func@x]\n\0' 'this is no text'
+it 'says what is wrong'
+printf '[func@x]\nlist_agrs = yes\n' >wrong.conf
+capture "$RUN" --config wrong.conf ./program
+assert_refused 2 "wrong.conf:2: unknown key 'list_agrs'; did you mean 'list_args'?"
 capture "$RUN" --config nothing ./program
 assert_refused 2 'nothing: No such file'
 

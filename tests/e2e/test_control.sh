@@ -32,15 +32,12 @@ end() { # what it has worked must be right
 	steps=$(sed -n 's/^steps //p' served.out)
 }
 
-calls() { # so far
-	"$CTL" --json list "$pid" | python3 -c 'import json, sys
-print(json.load(sys.stdin)[0]["calls"])'
+# A member of what `list` says, of which the parser of JSON has seen a few lines below.
+listed() { # MEMBER
+	"$CTL" --json list "$pid" | sed -n "s/.*\"$1\":\"*\([a-z0-9]*\).*/\1/p"
 }
-
-state() {
-	"$CTL" --json list "$pid" | python3 -c 'import json, sys
-print(json.load(sys.stdin)[0]["state"])'
-}
+calls() { listed calls; } # so far
+state() { listed state; }
 
 is() { [ "$(state)" = "$1" ]; }
 
@@ -77,7 +74,8 @@ for mode in "${MODES[@]}"; do
 	# shellcheck disable=SC2086
 	serve $mode
 	wait_until recorded_more
-	assert_eq recording "$(state)"
+	assert_eq recording "$("$CTL" --json list "$pid" |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["state"])')"
 	capture "$CTL" stop "$pid"
 	assert_status 0
 	assert_empty out
@@ -121,9 +119,10 @@ for mode in "${MODES[@]}"; do
 		assert_status 0
 		assert_empty err
 		dump_table profile
-		assert_eq "$leaf" "$(row table calls leaf)" "leaf with $*"
-		assert_eq "$work" "$(row table calls work)" "work with $*"
-		assert_eq "$phase" "$(row table calls phase)" "phase with $*"
+		read_calls table leaf work phase
+		assert_eq "$leaf" "${called[leaf]}" "leaf with $*"
+		assert_eq "$work" "${called[work]}" "work with $*"
+		assert_eq "$phase" "${called[phase]}" "phase with $*"
 	}
 	# 100 + 200 + 50 in phase, 3, 11 after a pause, 5 + 6 in nested
 	expect 375 7 3 --start-at phase
@@ -136,11 +135,14 @@ for mode in "${MODES[@]}"; do
 	expect 275 6 '' --start-at 'phase#2' -F work
 done
 
-# Both count from the program's start, whether recording is on or not.
+# Both count from the program's start, whether recording is on or not. (Who comes first is
+# found out in one place: other modes have fewer combinations.)
 for mode in "${MODES[@]}"; do
 	it "--start-at and --stop-at: all combinations ${mode:+with $mode}"
-	for first in '' 1 2 9 10 11; do
-		for last in '' 1 2 9 10 11; do
+	ends=('' 1 2 9 10 11)
+	[ -z "$mode" ] || ends=('' 2 11)
+	for first in "${ends[@]}"; do
+		for last in "${ends[@]}"; do
 			# shellcheck disable=SC2086
 			capture "$RUN" --summary $mode ${first:+--start-at "begin#$first"} \
 				${last:+--stop-at "end#$last"} -o profile "$TARGETS/passes"

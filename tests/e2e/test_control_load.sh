@@ -122,7 +122,7 @@ fi
 # ---------------------------------------------------------------------- killed
 
 serve() {
-	rm -f stop profile snapshot
+	rm -f stop profile snapshot served.out
 	"$RUN" -q -o profile "$TARGETS/served" "$TMP/stop" 3 >served.out 2>served.err &
 	program=$!
 	wait_until grep -qs ready served.out

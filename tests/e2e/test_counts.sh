@@ -86,36 +86,6 @@ assert_eq $((4 * 2692537)) "$(row table calls fib)"
 "$DUMP" -f csv --diff again counted >changes.csv
 assert_matches changes.csv "^2692537,$((4 * 2692537)),,,.*,fib,"
 
-it '-m count: each format shows counts, or says what it needs'
-shown=
-for format in $FORMATS; do
-	capture "$DUMP" -q -f "$format" -o "out.$format" counted
-	# shellcheck disable=SC2154 # set by capture()
-	case $status in
-	0) shown="$shown $format" ;;
-	*)
-		assert_status 1
-		assert_eq 1 "$(wc -l <err)" "lines of $format"
-		assert_contains err "calls without times (-m count); the format $format"
-		assert_contains err 'swizzle-run -m both'
-		;;
-	esac
-done
-for format in callgrind table text tree csv json sqlite pprof dot graph info raw archive; do
-	case "$shown " in
-	*" $format "*) ;;
-	*) fail "$format does not show counts" ;;
-	esac
-done
-for options in '-s self' '-s incl' '-s max' --no-compensate '--percent-limit 1'; do
-	capture "$DUMP" -f text $options counted
-	assert_status 2
-	assert_contains err 'calls without times (-m count)'
-done
-capture "$DUMP" -f text counted exact
-assert_status 2
-assert_contains err 'cannot be shown together'
-
 # A context's first few edges are kept elsewhere than all of one that has more.
 siblings() { # MODE: places of all contexts, with their counts
 	"$RUN" -q $1 -o profile "$TARGETS/siblings" >out || fail "$1"

@@ -152,8 +152,6 @@ for ask in 'leaf 0' 'never 1' 'nosuch 2' 'l* 0'; do
 done
 "$DUMP" --ran leaf one.prof >answer
 assert_matches answer '^leaf in one: ran$'
-capture "$DUMP" --ran leaf -f text one.prof
-assert_refused 2 --ran
 
 it 'lcov takes it'
 "$DUMP" -q -f lcov -o one.info one.prof

@@ -185,27 +185,4 @@ assert_contains err 'other build-id'
 assert_not_contains out shop::
 assert_not_contains out zoo::
 
-it 'wrong usage'
-for option in --debug-dir --symfs; do
-	capture "$DUMP" -f text $option nonesuch plain
-	assert_refused 2 "option $option: 'nonesuch': No such file"
-	capture "$DUMP" -f text $option plain plain
-	assert_refused 2 "option $option: 'plain': Not a directory"
-done
-capture "$DUMP" -f text --embed plain
-assert_refused 2 'the format text has no use for --embed'
-capture "$DUMP" --embed -o file plain
-assert_refused 2 'has no use for -o'
-
-it 'a damaged profile is not added to'
-used=$("$DUMP" -f info plain | sed -n 's/^used: \([0-9]*\) .*/\1/p')
-head -c $((used - 256)) plain >torn
-cp torn kept
-capture "$DUMP" -q --embed torn
-assert_status 1
-assert_contains err 'torn: damaged, so no names were added'
-assert_same torn kept
-capture "$DUMP" -f archive -o archive torn
-assert_contains err 'the archive gets no names'
-
 finish

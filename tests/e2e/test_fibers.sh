@@ -72,11 +72,9 @@ for kind in ucontext asm; do
 		resume 2100 deep $((21 * 2 * 1001)) work $((100 * 20 + 21 * 2))
 
 	it "resumed by any of many threads that end soon, $kind"
-	for _ in 1 2; do
-		assert_same_as_native "$TARGETS/fibers" scatter $kind 3000 20
-		assert_complete profile
-		assert_calls profile fiber_main 3000
-	done
+	assert_same_as_native "$TARGETS/fibers" scatter $kind 500 20
+	assert_complete profile
+	assert_calls profile fiber_main 500
 
 	# (that a fiber goes on shows when one of its frames returns)
 	it "what is called by who resumes a fiber is not called by the fiber, $kind"
@@ -105,10 +103,10 @@ for kind in ucontext asm; do
 
 	# a fiber that is 1 to 12 calls deep, beside its first and the yield
 	it "left suspended faster than is swept at leisure, $kind"
-	assert_same_as_native "$TARGETS/fibers" leave $kind 50 4000
+	assert_same_as_native "$TARGETS/fibers" leave $kind 50 1000
 	assert_contains out 'code did not grow'
 	assert_complete profile
-	assert_calls profile fiber_main 200000 yield_now 200000 work 0
+	assert_calls profile fiber_main 50000 yield_now 50000 work 0
 
 	it "resumed in a forked child, $kind"
 	fork_as_native fork $kind 10 50
@@ -139,7 +137,7 @@ assert_contains out 'code did not grow'
 assert_complete profile
 assert_calls profile fiber_main 5000 work 10000 yield_now 15000
 assert_one_thread_time
-assert_same_as_native "$TARGETS/fibers" leave made 50 4000
+assert_same_as_native "$TARGETS/fibers" leave made 50 1000
 assert_contains out 'code did not grow'
 assert_same_as_native "$TARGETS/fibers" above made 10 100
 assert_fibers 10 100
@@ -159,9 +157,9 @@ if have 'where the kernel does not let us read other stacks' strace; then
 	done
 fi
 
-it '100000 at once'
-assert_same_as_native "$TARGETS/fibers" many asm 100000 1
-assert_fibers 100000 1
+it 'more than 65536 at once'
+assert_same_as_native "$TARGETS/fibers" many asm 70000 1
+assert_fibers 70000 1
 assert_one_thread_time
 
 it 'a context that is set again and again'
@@ -184,9 +182,9 @@ it 'a timer switches stacks in the midst of hooks'
 for options in '' '--timing sampled' '-m trace' '-D 100'; do
 	# shellcheck disable=SC2086
 	use_options $options || continue
-	rounds=5
+	rounds=3
 	# a frame that is its own caller by then: an endless walk, seldom
-	[ "$options" != '--timing sampled' ] || rounds=15
+	[ "$options" != '--timing sampled' ] || rounds=8
 	for ((round = 0; round < rounds; round++)); do
 		assert_same_as_native "$TARGETS/preempted"
 		assert_contains out 'switched'
@@ -230,6 +228,12 @@ assert_eq $((1000 * (11 + 11 + 1))) \
 # the stack that was left for it.
 program on_top.c >on_top.c
 gcc -O1 -o on_top on_top.c || abort 'on_top is not built'
+wall() { # FUNCTION: ns in it, running and waiting
+	awk -F , -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["function"] == name { ns += $at["incl_ns"] + $at["incl_waiting_ns"] }
+		END { printf "%.0f", ns }' csv
+}
+
 for timing in exact sampled; do
 	use_options --timing $timing || continue
 	it "a function on top of another stack, $timing"
@@ -240,8 +244,10 @@ for timing in exact sampled; do
 	assert_eq 'after fiber' "$(callees_of profile switch_stack)" \
 		'called by switch_stack'
 	# 200 ms and 100 ms, of which the latter are not the fiber's
-	dump_table profile
-	fiber=$(row table incl fiber) after=$(row table incl after)
+	"$DUMP" -q -f csv -o - profile >csv
+	fiber=$(wall fiber) after=$(wall after)
+	assert_ge "$fiber" 200000000 'ns in fiber'
+	assert_ge "$after" 100000000 'ns in after'
 	[ "$((2 * fiber))" -lt "$((5 * after))" ] ||
 		fail "fiber $fiber ns, after $after ns"
 done

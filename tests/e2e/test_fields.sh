@@ -108,19 +108,6 @@ assert_contains calls 'try(n = 1) = E_IO  <- first returned here'
 "$DUMP" -q -f sqlite --config types -o database profile
 assert_contains database ST_ERROR_FAILURE
 
-it 'what is wrong with names is said'
-refuses() { # TEXT LINE...
-	printf '%s\n' "${@:2}" >wrong
-	capture "$DUMP" -f calls --config wrong profile
-	assert_refused 2 "$1"
-}
-refuses "wrong:2: names: none.h: No such file" '[type@x]' 'names = none.h'
-refuses "wrong:2: names: nothing in errors.h is a name of a number that matches" '[type@x]' 'names = errors.h, Q*'
-refuses "wrong:2: names: 'A:B' is not NAME:NUMBER" '[type@x]' 'names = A:B'
-refuses "wrong:2: base: unknown base 'hexa'; did you mean 'hex'?" '[type@x]' 'base = hexa'
-refuses "wrong:2: unknown key 'text'" '[type@x]' 'text = a'
-refuses "wrong:2: list_args: 'a b' is no argument" '[func@x]' 'list_args = a b'
-
 it 'watch: each change, with both values and since when'
 cat >watch <<'END'
 [func@*]

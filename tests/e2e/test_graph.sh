@@ -32,10 +32,6 @@ page=swizzle.$(info_value profile pid).graph.html
 assert_contains err "wrote $page"
 assert_eq '<!doctype html>' "$(head -n 1 "$page")" 'first line'
 assert_eq '</html>' "$(tail -n 1 "$page")" 'last line'
-capture "$DUMP" -f graph --by thread,parts profile
-assert_refused 2 'has no use for --by thread,parts'
-capture "$DUMP" -f graph --diff profile profile
-assert_refused 2 'has no use for --diff'
 
 it 'is what it was with dot, which shows the same functions'
 "$DUMP" -q -f dot -o all.dot profile

@@ -6,7 +6,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 
 need python3 perl strip
-need_targets late liblate.so flows pages shares fib libnames.so contexts exceptions tailcalls fibers running stages
+need_targets late liblate.so flows pages shares fib libnames.so contexts exceptions tailcalls fibers running stages slow_calls
 need_chromium
 
 # Two bytes of a name that are no UTF-8.
@@ -82,6 +82,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record woken/ -m trace --flows -- "$TARGETS/flows" sockets
 	record fib -m trace -M fib -- "$TARGETS/fib"
 	record late -m trace -- "$TARGETS/late"
+	record kept -m trace --slow handle:100us -- "$TARGETS/slow_calls" causes 2000
 	record percent -m trace --percentiles -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	for profile in trace ring many full fib late; do
 		lower_cost $profile
@@ -89,27 +90,30 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
 		: profile sorting lines source chart inverted sandwich names threads many_children down up notes themes contrast widths roles keyboard
-		: profile --notrace=twice --hide=catcher table down
 		: trace table timeline threads search hostile range
 		: trace --notrace=twice --hide=catcher table whole
-		: trace --no-compensate table neighbours range
 		: trace header tips ruler
 		: trace state low
 		: bare table shown
 		: late own_work own_tips
 		: fib large parts absent
 		: many large whole table range tips timeline low
-		: trace --from=25% --to=99.9% table
 		: samples samples
 		: stages sampled_range
 		: woken flows causes
 		: exceptions whole
 		: jumps whole
 		: percent call_times
+		: kept explained explained_places
 		: fibers whole
 		: full table untraced
-		: full large table untraced
 		: ring large untraced
+	)
+	[ -z "${TEST_LONG:-}" ] || wanted+=(
+		: profile --notrace=twice --hide=catcher table down
+		: trace --no-compensate table neighbours range
+		: trace --from=25% --to=99.9% table
+		: full large table untraced
 		: fib --from=10% --to=30% large table
 		: ring table untraced
 	)

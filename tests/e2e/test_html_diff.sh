@@ -41,8 +41,6 @@ assert_ge "$("$DUMP" -q -f csv --diff old.1 new.1 | grep -c ',new,\|,gone,')" 2 
 	'rows on one side only'
 
 it 'threads are added up, or have a file for each name'
-capture "$DUMP" -f html -o page --by thread,parts --diff old.1 new.1
-assert_refused 2 'adds all threads up'
 capture "$DUMP" -f html -o page --by thread,files --diff old.1 new.1
 assert_status 0
 assert_ge "$(find . -maxdepth 1 -name 'page*' | wc -l)" 3 pages

@@ -284,7 +284,7 @@ if have 'gdb sees libraries that come later, and stops in them' gdb; then
 		delete
 		detach
 	END
-	rm -f go profile
+	rm -f go profile err
 	"$RUN" -o profile "$late" wait "$TMP/go" >out 2>err </dev/null &
 	pid=$!
 	wait_until test -s err

@@ -53,7 +53,7 @@ run=$!
 CHILDREN+=("$run")
 exec 5>input
 wait_until grep -q 'step(arg1 = 0) {' lines || fail 'step 0 was not printed'
-assert_contains lines 'leaf(arg1 = 0) = 0'
+wait_until grep -q 'leaf(arg1 = 0) = 0' lines || fail 'leaf was not printed'
 assert_not_contains lines '} step'
 printf x >&5
 wait_until grep -q 'step(arg1 = 1) {' lines || fail 'step 1 was not printed'
@@ -70,15 +70,22 @@ assert_ge "$(wc -l <wanted)" 300000 'calls that there are'
 assert_same wanted found
 
 # (One that calls nothing has its line at its end. A thread may lose its processor
-# between a call and its record.)
+# between a call and its record, on a busy machine for longer than lines wait: that one
+# line is out of order. Thread by thread it would be three in four lines.)
 it 'the calls of threads come in the order of their times'
-awk '!/^#/ && $1 ~ /[.][0-9]/ && / [{]$/ {
-		calls++
-		if ($1 + 0 < last) early++; else last = $1 + 0
-	} END { print calls + 0, early + 0 }' lines >order
-read -r calls early <order
+awk '!/^#/ && $1 ~ /[.][0-9]/ && / [{]$/ { print $1 }' lines >moments
+python3 - moments >in_order <<'END' || fail 'no times'
+import bisect, sys
+times = [float(line) for line in open(sys.argv[1])]
+in_order = [] # the last ones of the longest rising lists of each length
+for t in times:
+    at = bisect.bisect_right(in_order, t)
+    in_order[at:at + 1] = [t]
+print(len(times), len(times) - len(in_order))
+END
+read -r calls early <in_order
 assert_ge "$calls" 40000 'calls'
-assert_le "$early" $((calls / 1000)) 'calls before an earlier line'
+assert_le "$early" $((calls / 200)) 'calls out of the order of time'
 
 it 'a trace that has ended is shown, too'
 "$DUMP" --follow profile >followed || fail 'follow'

@@ -50,6 +50,8 @@ check_patching() { # PROGRAM LIBRARY [OPTION...]
 		$NF !~ /^no_/ && $1 ~ /^[0-9a-f]+$/ && NF > 3 && $2 ~ /^[0-9]+$/ &&
 		$NF ~ /_/' functions >bad
 	assert_empty bad
+	# shellcheck disable=SC2086 # names are words
+	read_calls table $names alias_one alias_two carry load_frame
 	for name in $names; do
 		expected=10
 		case $name in
@@ -58,13 +60,13 @@ check_patching() { # PROGRAM LIBRARY [OPTION...]
 		call_itself) expected=55 ;;
 		alias_*) continue ;; # counted as one function
 		esac
-		calls=$(row table calls "$name")
-		[ "$name" = has_aliases ] && calls=$(($(row table calls alias_one || echo 0) + \
-			$(row table calls alias_two || echo 0) + ${calls:-0})) && expected=30
+		calls=${called[$name]}
+		[ "$name" = has_aliases ] && calls=$((${called[alias_one]:-0} + \
+			${called[alias_two]:-0} + ${calls:-0})) && expected=30
 		assert_eq $expected "${calls:-0}" "calls of $name"
 	done
-	assert_eq 10 "$(row table calls carry)" 'calls of carry'
-	assert_eq 10 "$(row table calls load_frame)" 'calls of load_frame'
+	assert_eq 10 "${called[carry]}" 'calls of carry'
+	assert_eq 10 "${called[load_frame]}" 'calls of load_frame'
 }
 names=$("$TARGETS/patching" | sed 's/:.*//')
 assert_ge "$(echo "$names" | wc -l)" 50 'functions in the table'

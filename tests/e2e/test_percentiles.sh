@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# --percentiles: each call that ends is in its function's histogram, once.
+# --percentiles: each call that ends is in its function's histogram, once. (What is shown
+# of histograms: tests/unit/test_dump_by.c.)
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3 perl
-need_targets step_by_step fib steady threads longjmp exceptions tailcalls processes
+need_targets step_by_step fib steady threads longjmp exceptions tailcalls processes signals
 
 # "function calls calls-with-times" of functions, from csv
 timed() { # PROFILE FUNCTION...
@@ -81,6 +82,14 @@ assert rows, "no function was unwound"
 for r in rows:
     assert r["calls"] == r["timed_calls"], r' || fail 'calls that an exception ended'
 
+it 'counts calls of signal handlers, and those that they interrupt, once'
+for kind in '' stack nested; do
+	# shellcheck disable=SC2086 # none, for one of them
+	capture "$RUN" -q -o signals --percentiles "$TARGETS/signals" 5 $kind
+	assert_status 0
+	assert_timed signals fib leaf on_alarm handled now
+done
+
 it 'does all that in traces, too'
 capture "$RUN" -q -m trace -o tails2 --percentiles "$TARGETS/tailcalls" chain 1000
 assert_all_timed tails2 chain_ 100
@@ -112,61 +121,6 @@ for ((i = 0; i < 6; i++)); do
 	assert_empty wrong
 done
 
-it 'adds up exactly in a sum, and in a sum of sums'
-rm -f one two sum again both
-capture "$RUN" -q -o one --percentiles "$TARGETS/fib"
-capture "$RUN" -q -o two --percentiles "$TARGETS/fib" 2
-capture "$DUMP" -q --merge-into sum one two
-assert_status 0
-assert_timed sum fib main
-for p in one two sum; do
-	timed "$p" fib
-done | awk '{ n[NR] = $3 } END { print n[1] + n[2] - n[3] }' >rest
-assert_eq 0 "$(cat rest)" 'calls of fib in the sum'
-capture "$DUMP" -q --merge-into again sum
-assert_status 0
-"$DUMP" -q -f json sum >a
-"$DUMP" -q -f json again >b
-python3 - <<'END' || fail 'the sum of a sum has other times'
-import json
-a, b = (
-    {f["name"]: f["times"] for f in json.load(open(n))["parts"][0]["functions"]}
-    for n in "ab"
-)
-assert a == b and any(a.values())
-END
-
-it 'says the same in every format'
-"$DUMP" -q -f csv one >csv
-"$DUMP" -q -f json one >json
-rm -f base
-"$DUMP" -q -f sqlite -o base one
-python3 - <<'END' || fail 'formats disagree'
-import csv, json, sqlite3
-base = sqlite3.connect("base")
-base.row_factory = sqlite3.Row
-sql = {r["name"]: r for r in base.execute("SELECT * FROM functions")}
-js = {f["name"]: f for f in json.load(open("json"))["parts"][0]["functions"]}
-seen = 0
-for row in csv.DictReader(open("csv")):
-    for column in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "timed_calls"):
-        text = row[column]
-        value = int(text) if text else None
-        assert js[row["function"]][column] == value, (row, column)
-        assert sql[row["function"]][column] == value, (row, column)
-        seen += value is not None
-    times = js[row["function"]]["times"]
-    if times:
-        assert sum(c for _, c in times) == int(row["timed_calls"])
-assert seen
-END
-
-it 'survives an archive and packing'
-capture "$DUMP" -q -f archive -o packed one
-assert_status 0
-"$DUMP" -q -f csv packed >csv2
-assert_same csv csv2
-
 it 'stays within a small bound, and says what is missing'
 capture "$RUN" -q -o small --max-memory 1M --percentiles "$TARGETS/threads" short 800
 assert_status 0
@@ -184,59 +138,6 @@ assert_refused 2 'the time of each call'
 capture env -u SWIZZLE_MODE "$RUN" -o chosen --percentiles "$TARGETS/fib"
 assert_status 0
 assert_contains err '--mode profile'
-
-it 'are compared, with their noise'
-for side in left right; do
-	head -c 2000 /dev/zero >bytes
-	capture "$RUN" -q -o $side --percentiles=step "$TARGETS/step_by_step" <bytes
-	assert_status $((2000 % 256))
-done
-"$DUMP" -q -f text --diff left -- right >text
-# (p99.9 of 2,000 calls is that of two of them)
-assert_eq 'p50 p90 p99' "$(awk '$1 == "#" && $7 ~ /^step/ { print $2 }' text | xargs)" \
-	'percentiles of a function that is on both sides'
-"$DUMP" -q -f json --diff left -- right >json
-python3 - <<'END' || fail 'json'
-import json
-def find(value):
-    if isinstance(value, dict):
-        if value.get("name") == "step" and "percentiles" in value:
-            yield value["percentiles"]
-        for part in value.values():
-            yield from find(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from find(part)
-[percentiles] = find(json.load(open("json")))
-assert sorted(percentiles) == ["p50", "p90", "p99"], percentiles
-for p in percentiles.values():
-    assert p["noise_ns"] >= 1, p
-    assert p["changed"] == (abs(p["ns"] - p["old_ns"]) > p["noise_ns"]), p
-END
-
-it 'is known of each thread and process, where one function is timed'
-capture "$RUN" -q -o threads --percentiles=inner "$TARGETS/step_by_step" 3 400 </dev/null
-assert_status 0
-"$DUMP" -q -f csv --by thread,parts threads >parts
-"$DUMP" -q -f csv --by thread threads >by
-python3 - <<'END' || fail 'percentiles by thread'
-import csv
-names = ["p50_ns", "p90_ns", "p99_ns", "p999_ns"]
-parts = {row["tid"]: [row[name] for name in names]
-         for row in csv.DictReader(open("parts")) if row["function"] == "inner"}
-by = {row["tid"]: [row[name] for name in names]
-      for row in csv.DictReader(open("by")) if row["p50_ns"]}
-assert len(by) == 3 and by == parts, (by, parts)
-END
-"$DUMP" -q -f csv threads >csv
-"$DUMP" -q -f csv --by process threads >by
-assert_eq "$(python3 -c 'import csv
-print(*[r["p99_ns"] for r in csv.DictReader(open("csv")) if r["function"] == "inner"])')" \
-	"$(python3 -c 'import csv
-print(*[r["p99_ns"] for r in csv.DictReader(open("by"))])')" 'p99 of the process'
-capture "$RUN" -q -o several --percentiles "$TARGETS/step_by_step" 3 400 </dev/null
-"$DUMP" -q -f csv --by thread several >by
-assert_not_contains by p50_ns
 
 it 'works with a process that runs already'
 mkfifo input

@@ -1,11 +1,10 @@
 # shellcheck shell=bash
-# Of many processes those that matter: -M leaves no profiles without calls, and
-# swizzle-dump shows those of which it is asked; programs of one name are told
-# apart.
+# Of many processes those that matter: -M leaves no profiles without calls.
+# (swizzle-dump --process: tests/unit/test_dump_files.c.)
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need python3 perl
-need_targets workers running
+need perl
+need_targets workers
 
 files() { # DIRECTORY
 	find "$1" -type f | wc -l
@@ -46,46 +45,4 @@ it 'where none has calls the first one stays, to say why'
 [ "$(files none)" -ge 1 ] || fail 'no profile'
 "$DUMP" -f info none | grep -q '^command: sh tree.sh' || fail 'not that of sh'
 
-it '--process: by name, pattern, path and number'
-pid=$("$DUMP" -q -f csv --by process all | awk -F, '/workers/ { print $10; exit }')
-for choice in workers 'work*' "$TARGETS/workers" "$pid"; do
-	"$DUMP" -q -f csv --by process --process "$choice" all >chosen
-	assert_eq 2 "$(wc -l <chosen)" "--process $choice"
-	grep -q '/workers"*$' chosen || fail "$choice: $(cat chosen)"
-done
-assert_eq "$("$DUMP" -q -f info all | grep -cE '^executable: .*/(perl|workers)')" \
-	"$("$DUMP" -q -f info --process perl --process workers all |
-		grep -c '^executable: ')" several
-capture "$DUMP" -q --process nothing all
-assert_status 1
-assert_contains err "--process 'nothing'"
-assert_contains err perl
-capture "$DUMP" -q --process perl -f raw all
-assert_status 2
-
-it '--process chooses what is merged'
-"$DUMP" -q --process workers --merge-into sum all
-"$DUMP" -q -f csv -n 0 --process workers all | awk -F, '{ print $1, $2, $7 }' |
-	sort >expected
-"$DUMP" -q -f csv -n 0 sum | awk -F, '{ print $1, $2, $7 }' | sort |
-	assert_same expected /dev/stdin
-"$DUMP" -f info sum | grep -q '^merged: 1 profiles' || fail 'others, too'
-
-it 'programs of one name at several paths are told apart'
-mkdir one two
-cp "$TARGETS/workers" one/app
-cp "$TARGETS/running" two/app
-"$RUN" -q -M app -o apps/ sh -c 'one/app >/dev/null; two/app >/dev/null'
-"$DUMP" -q --by module apps >modules
-grep -q "one/app" modules || fail "$(cat modules)"
-grep -q "two/app" modules || fail "$(cat modules)"
-"$DUMP" -q -f table -n 0 apps | grep -qE ' .*one/app' || fail 'table'
-
-it 'the same program at several paths is one'
-cp "$TARGETS/workers" two/same
-cp "$TARGETS/workers" one/same
-"$RUN" -q -M same -o sames/ sh -c 'one/same >/dev/null; two/same >/dev/null'
-assert_eq 2 "$(files sames)" files
-assert_eq 1 "$("$DUMP" -q --by module sames | grep -v "^#" |
-	grep -c 'same$')" modules
 finish

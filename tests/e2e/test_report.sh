@@ -30,14 +30,21 @@ it 'options of swizzle-dump'
 capture "$RUN" --report='-f csv -n 1 -s calls' -o one "$TARGETS/fib"
 assert_eq "$(printf '%s' "$calls" | tr -d ,)" \
 	"$(awk -F, '$7 == "fib" { print $1 }' "$TMP/err")" calls
-capture "$RUN" -q --report=--no-such -o one "$TARGETS/fib"
-assert_status 0
-assert_matches "$TMP/err" '^swizzle: unknown option --no-such'
 SWIZZLE_REPORT='-n 1' capture "$RUN" -q -o one "$TARGETS/fib"
 assert_table_of fib "$TMP/err"
 assert_matches "$TMP/err" '^1 of [0-9]+ functions'
 SWIZZLE_REPORT=0 capture "$RUN" -q -o one "$TARGETS/fib"
 assert_empty "$TMP/err"
+
+it 'wrong options are refused before the program runs'
+for wrong in --no-such '-f no-such' '-s no-such' -n; do
+	rm -f one
+	capture "$RUN" -q --report="$wrong" -o one "$TARGETS/fib"
+	assert_status 2
+	assert_matches "$TMP/err" '^swizzle: (unknown )?option -'
+	assert_empty "$TMP/out"
+	assert_missing one
+done
 
 it 'files of this run alone, by the names that the user gave'
 mkdir -p runs/deep

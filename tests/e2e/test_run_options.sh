@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # swizzle-run: options, what they put into the environment, and what reaches
-# the program. The program here is sh or env, which show it.
+# the program. The program here is sh or env, which show it. (Values of options, and wrong
+# ones: tests/unit/test_run_values.c.)
 . "${BASH_SOURCE%/*}/lib.sh"
 unset SWIZZLE_MODE # as the user has it
 need_built "$RUN" "$DUMP"
@@ -22,17 +23,11 @@ value_of() { # VARIABLE OPTION...: its value in the program, + before it if set
 }
 
 it 'prints help and version on stdout'
-for option in -h --help; do
-	capture "$RUN" $option
-	assert_status 0
-	assert_contains "$TMP/out" 'Usage: swizzle-run'
-	assert_empty "$TMP/err"
-done
-for option in -V --version -qV; do
-	capture "$RUN" $option
-	assert_status 0
-	assert_matches "$TMP/out" '^swizzle-run [0-9]+\.[0-9]+'
-done
+capture "$RUN" --help
+assert_status 0
+assert_contains "$TMP/out" 'Usage: swizzle-run'
+capture "$RUN" --version
+assert_matches "$TMP/out" '^swizzle-run [0-9]+\.[0-9]+'
 for option in --help --version; do
 	capture bash -c '"$0" "$1" >/dev/full' "$RUN" $option
 	assert_refused 1 'standard output: No space left on device'
@@ -54,15 +49,6 @@ capture "$RUN" --help
 assert_matches "$TMP/out" '^swizzle-run --help=all has [0-9]+ more, in groups[.]$'
 capture "$RUN" --help=all
 assert_ge "$(grep -cE '^[A-Z][a-z ]+:$' "$TMP/out")" 8 'groups'
-
-it 'help names every option'
-"$RUN" --help=all >"$TMP/help"
-for option in -o --output -m --mode -F --filter -N --notrace -H --hide -M \
-	--module -L --location -Z --min-size -D --depth --timing --max-memory \
-	--follow --no-follow --summary --no-summary --cache --no-cache --list -v -q \
-	-V -h; do
-	assert_contains "$TMP/help" "$option"
-done
 
 it 'preloads the library that lies beside it'
 assert_eq "+$LIBRARY" "$(value_of LD_PRELOAD)"
@@ -139,80 +125,8 @@ assert_eq "+a" "$(SWIZZLE_FILTER=a value_of SWIZZLE_FILTER)"
 assert_eq "+b" "$(SWIZZLE_FILTER=a value_of SWIZZLE_FILTER -F b)"
 assert_eq "+0" "$(SWIZZLE_FOLLOW=0 value_of SWIZZLE_FOLLOW)"
 assert_eq "+1" "$(SWIZZLE_FOLLOW=0 value_of SWIZZLE_FOLLOW --follow)"
-
-it 'collects repeated patterns, one a line'
-for pair in F:filter N:notrace H:hide M:module L:location; do
-	name=SWIZZLE_$(echo "${pair#*:}" | tr a-z A-Z)
-	assert_eq "+a*
-b c
-!d" "$(value_of "$name" "-${pair%:*}" 'a*' "-${pair%:*}b c" "--${pair#*:}=!d")" "$name"
-done
-
-it 'sets the flags'
-assert_eq +profile "$(value_of SWIZZLE_MODE -m profile)"
-assert_eq +12 "$(value_of SWIZZLE_DEPTH -D12)"
-assert_eq +12 "$(value_of SWIZZLE_DEPTH --depth=12)"
-assert_eq +sampled "$(value_of SWIZZLE_TIMING --timing sampled)"
-assert_eq +exact "$(value_of SWIZZLE_TIMING --timing=exact)"
-assert_eq +0 "$(value_of SWIZZLE_FOLLOW --no-follow)"
-assert_eq +0 "$(value_of SWIZZLE_CACHE --no-cache)"
 assert_eq +1 "$(SWIZZLE_CACHE=0 value_of SWIZZLE_CACHE --cache)"
-assert_eq +1 "$(value_of SWIZZLE_LIST --list)"
-assert_eq +1 "$(value_of SWIZZLE_SUMMARY --summary)"
 assert_eq +0 "$(SWIZZLE_SUMMARY=1 value_of SWIZZLE_SUMMARY --no-summary)"
-assert_eq +1 "$(value_of SWIZZLE_VERBOSE -v)"
-assert_eq +1 "$(value_of SWIZZLE_QUIET -q)"
-assert_eq +1 "$(value_of SWIZZLE_QUIET -vq)"
-assert_eq +1 "$(value_of SWIZZLE_VERBOSE -vq)"
-assert_eq +1 "$(value_of SWIZZLE_VERBOSE -qvq)"
-
-it 'reads sizes'
-for pair in 1048576:1048576 1024K:1048576 1024k:1048576 16M:16777216 \
-	2G:2147483648 010m:10485760 64g:68719476736; do
-	assert_eq "+${pair#*:}" "$(value_of SWIZZLE_MAX_MEMORY --max-memory "${pair%:*}")" "$pair"
-done
-
-for pair in 0:0 16:16 2k:2048 4294967295:4294967295; do
-	assert_eq "+${pair#*:}" "$(value_of SWIZZLE_MIN_SIZE -Z "${pair%:*}")" "$pair"
-done
-assert_eq +7 "$(value_of SWIZZLE_MIN_SIZE --min-size=7)"
-
-it 'takes patterns with sets, and refuses those without an end'
-for pattern in 'a[b]' '[!a-z]*' '[^]]' '[]]' 'a]' '[a]x[b]' '![a]'; do
-	assert_eq "+$pattern" "$(value_of SWIZZLE_HIDE -H "$pattern")"
-done
-for pattern in '[' 'a[b' '[]' '[!]' '[^]' '[a]x[b' '![' '!'; do
-	capture "$RUN" --location="$pattern" /bin/true
-	assert_refused 2 'option --location'
-done
-
-it 'abbreviated options, as in swizzle-dump'
-assert_eq +trace "$(value_of SWIZZLE_MODE --mode trace)"
-assert_eq +trace "$(value_of SWIZZLE_MODE --mode=trace)"
-assert_eq +a "$(value_of SWIZZLE_FILTER --fi a)"
-assert_eq +1 "$(value_of SWIZZLE_VERBOSE --verb)"
-
-it 'says what was meant'
-says() { # TEXT OPTION...
-	local text=$1
-	shift
-	capture "$RUN" "$@" /bin/true
-	assert_refused 2 "$text"
-}
-says 'unknown option --mdoe; did you mean --mode?' --mdoe=trace
-says 'unknown option --zzzzz' --zzzzz
-assert_not_contains "$TMP/err" 'did you mean'
-says 'option --no could be several: --no-wall, --notrace, --no-follow, --no-cache, --no-summary' --no
-says "unknown mode 'trce'; did you mean 'trace'? There are: profile, trace" -m trce
-says "unknown kind of timing 'often'. There are: exact, sampled" --timing often
-says "unknown value of --imports 'dlsmy'; did you mean 'dlsym'? There are: dlsym" --imports=dlsmy
-says 'option --quiet takes no value' --qui=3
-says 'unknown option -k' -qkv
-says "Try 'swizzle-run --help'." --nonsense
-capture "$RUN" --mode
-assert_refused 2 'option --mode needs a value'
-capture "$RUN" -qm
-assert_refused 2 'option -m needs a value'
 
 it 'both tools say the same of wrong options'
 for wrong in --ouptut=x --no --quiet=1 --hid= -k -qkV -F; do
@@ -248,21 +162,6 @@ for variable in $variables; do
 	capture env "$variable=" "$RUN" --no-summary /bin/true
 	assert_not_contains "$TMP/err" 'is no setting'
 done
-
-it 'refuses wrong usage with status 2'
-for options in -x --nope --out=x -D0 -D-1 -Dx -D1048577 '-D 12345678901' -m --mode=x \
-	-mtrace -o '-F ' --follow=1 --list=x --max-memory=0 --max-memory=x \
-	--max-memory=1T --max-memory=-1 --max-memory=65G --max-memory=1023K --max-memory=K \
-	--timing=x --timing= --max-memory= --max-memory=99999999999999999999 \
-	-Z -Zx -Z-1 -Z1.5 -Z1T -Z4G --min-size= -L -vx -v- '' --; do
-	# shellcheck disable=SC2086 # -D and its value are two
-	capture "$RUN" $options
-	assert_refused 2 swizzle
-done
-capture "$RUN" -o '' /bin/true
-assert_refused 2 'file name'
-capture "$RUN" -F '' /bin/true
-assert_refused 2 'pattern'
 
 it 'ends its options at the program, or at --'
 assert_eq '-v -o x' "$("$RUN" /bin/echo -v -o x)"

@@ -56,8 +56,10 @@ for engine in "${ENGINES[@]}"; do
 		assert_near "$function" "$(column profile $function 3)" \
 			"$(own $function)" "$(permille $engine 30 120)" "$process"
 	done
+	# (the process's clock also has what it did before it executed the program: 12 ms
+	# on a slow machine)
 	assert_near total "$(total_ns profile)" "$process" \
-		"$(permille $engine 10 60)" "$process"
+		"$(permille $engine 30 60)" "$process"
 	assert_ge "$(column profile main 3)" "$(($(total_ns profile) * 95 / 100))" \
 		'time below main'
 	"$DUMP" -f info profile >info
@@ -71,7 +73,7 @@ for engine in "${ENGINES[@]}"; do
 			"$(own $function)" "$(permille $engine 40 150)" "$(own process)"
 	done
 	assert_near total "$(total_ns profile)" "$(own process)" \
-		"$(permille $engine 10 60)" "$(own process)"
+		"$(permille $engine 30 60)" "$(own process)"
 	"$DUMP" -q --by thread -f csv -o - profile >threads
 	assert_eq 5 "$(wc -l <threads)" 'lines of four threads and a heading'
 
@@ -164,6 +166,19 @@ if [ "${ENGINES[0]}" = perf ]; then
 	assert_near total "$(total_ns profile)" "$(own process)" 60 "$(own process)"
 fi
 
+it 'the sampler of the run before has its profile for a moment longer'
+"$RUN" -q -m sample -o older true
+"$DUMP" -q -f csv -o older.csv older
+# Holds the lock until another process has had the file open for ten looks in turn (or 20 s).
+program holder.py >holder.py
+python3 holder.py older >holder.out &
+holder=$!
+wait_until grep -q held holder.out
+"$RUN" -q -m sample -o older true
+wait $holder
+assert_eq 0 $? 'the sampler came while the lock was held'
+assert_eq older "$(echo older older.[0-9]* | sed 's/ older.\[0-9\]\*$//')" 'profiles'
+
 it 'thousands of threads that are shorter than a period'
 if [ "${ENGINES[0]}" = perf ]; then
 	cat >brief.c <<-'END'
@@ -205,11 +220,11 @@ if [ "${ENGINES[0]}" = perf ]; then
 	wait_until grep -q 'ended before' err
 	assert_matches err '^swizzle: [0-9]+% of the time is in threads that ended before their first sample\. To see into them: -r 1[0-9]000$'
 	# (what the kernel takes to start and end a thread is only in part its time)
-	assert_near 'all threads' "$(total_ns profile)" "$(own threads)" 30 "$(own threads)"
+	assert_near 'all threads' "$(total_ns profile)" "$(own threads)" 60 "$(own threads)"
 	assert_near '[not sampled]' "$(column profile '[not sampled]' 3)" 900 100 "$(own threads)"
-	"$RUN" -q -m sample -r 14000 -o profile ./brief >printed
+	"$RUN" -q -m sample -r 14000 -o often ./brief >printed
 	# (the rest is where samples were lost to other work of the machine)
-	assert_ge "$(column profile work 3)" 150000000 'ns below work at 14 kHz'
+	assert_ge "$(column often work 3)" 150000000 'ns below work at 14 kHz'
 fi
 
 cat >deep.c <<-'END'
@@ -321,17 +336,6 @@ for engine in "${ENGINES[@]}"; do
 		"$(sed -n 's/^cut stacks: .*, \([0-9]*\) by .*/\1/p' info | awk '{ n += $1 } END { print n }')" \
 		'stacks that nothing explains'
 done
-
-it 'nothing is said of hooks'
-"$RUN" -q -m sample -o profile "$TARGETS/shares" threads >/dev/null
-for key in thread process; do
-	for format in text csv json; do
-		"$DUMP" -q --by $key -f $format -o - profile >out
-		assert_not_contains out hooks
-	done
-done
-"$DUMP" -f info profile >out
-assert_not_contains out hooks
 
 it 'all formats say the same'
 "$RUN" -q -m sample --no-wall -o plain "$TARGETS/shares" threads >/dev/null
@@ -512,7 +516,7 @@ if [ "$(id -u)" -eq 0 ] && nobody_executes "$RUN" "$TARGETS/shares" && [ "${ENGI
 		assert_near a "$(column by_nobody.$engine a 3)" "$(own a)" \
 			"$(permille $engine 40 120)" "$(own process)"
 		assert_near total "$(total_ns by_nobody.$engine)" "$(own process)" \
-			"$(permille $engine 10 60)" "$(own process)"
+			"$(permille $engine 30 60)" "$(own process)"
 	done
 	sleep 100 &
 	pid=$!
@@ -624,32 +628,12 @@ for engine in perf pause; do
 	done
 done
 
-it 'samples and calls are not mixed'
-"$RUN" -q -m profile -o calls "$TARGETS/shares" >/dev/null
-capture "$DUMP" -f text profile calls
-assert_status 2
-assert_contains err 'they cannot be shown together'
-capture "$DUMP" -f text --diff calls profile
-assert_status 2
-assert_contains err 'they cannot be shown together'
-
 it 'processor time is the same with and without looks at who waits'
 "$RUN" -q -m sample --no-wall -o unseen "$TARGETS/shares" >/dev/null
 capture "$DUMP" -f text profile unseen
 assert_status 0
 assert_contains out '# waiting is not known of 1 of 2 threads'
 assert_eq "$(sed -n "s/^# total \([0-9]*\) ns.*/\1/p" out)" "$(($(total_ns profile) + $(total_ns unseen)))" total
-
-it 'a comparison says what it compares'
-capture "$DUMP" -f text --diff profile profile
-assert_contains out '# times in ns, of processor time'
-assert_contains out 'samples.old samples.new samples.diff'
-capture "$DUMP" -f csv --diff profile profile
-assert_matches out '^samples_old,samples_new,samples_noise,self_old_ns,'
-capture "$DUMP" -f json --diff profile profile
-assert_contains out '"old":{"samples":'
-assert_contains out '"old_samples":'
-assert_not_contains out '"old_calls":'
 
 it 'the line that ends the run'
 SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile "$TARGETS/shares" >/dev/null 2>err

@@ -7,12 +7,17 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 . "$TOP/tests/e2e/script_shares.sh"
-need ruby
+# TEST_RUBY is another Ruby, of another version.
+ruby=${TEST_RUBY:-ruby}
+need "$ruby"
 unset SWIZZLE_MODE
-RUBY=$(ruby -e 'puts RbConfig.ruby')
+RUBY=$("$ruby" -e 'puts RbConfig.ruby')
+# Before 3.4 back traces have no classes; since then no part of a method that rescues.
+not_seen='s/[A-Z][A-Za-z]*(::[A-Z][A-Za-z]*)*[#.]//g'
 case $("$RUBY" -e 'puts RUBY_VERSION[/\d+\.\d+/], RUBY_ENGINE' | tr '\n' ' ') in
 '2.7 ruby ' | '3.1 ruby ' | '3.3 ruby ') ;;
-*) skip 'needs Ruby 2.7, 3.1 or 3.3, which is not there' ;;
+'3.4 ruby ') not_seen='s/;rescue in [^;]*;/;/g' ;;
+*) skip 'needs Ruby 2.7, 3.1, 3.3 or 3.4, which is not there' ;;
 esac
 "$RUN" -q -m sample --engine pause -o try "$RUBY" -e 1 2>err ||
 	skip "cannot sample by pauses here: $(cat err)"
@@ -36,7 +41,7 @@ assert_matches info '^engine: pause$'
 ! grep -q "without the script's functions" info || fail "$(grep without info)"
 
 it 'the stacks that the script sees'
-assert_stacks spin 's/:[0-9]+;/;/g; s/(^|;)([A-Z][a-z]*#)?(loop|times|each|map);/\1/g; s/[A-Z][A-Za-z]*(::[A-Z][A-Za-z]*)*[#.]//g'
+assert_stacks spin 's/:[0-9]+;/;/g; s/(^|;)([A-Z][a-z]*#)?(loop|times|each|map);/\1/g; '"$not_seen"
 
 it 'file and line'
 hot=$(line_of 'HOT')

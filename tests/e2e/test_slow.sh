@@ -199,11 +199,4 @@ SWIZZLE_MODE=profile capture "$RUN" --slow handle:1ms true
 assert_status 2
 capture "$RUN" --keep 5 true
 assert_status 2
-capture "$DUMP" --call 2 profile
-assert_status 2
-capture "$DUMP" --why handle -f csv profile
-assert_status 2
-capture "$DUMP" --why nothing profile
-assert_refused 1 "--why 'nothing' matches no function"
-capture "$DUMP" --why handle --call 100000 profile
-assert_refused 1 "--why 'handle': --call 100000, but there are only"
+finish

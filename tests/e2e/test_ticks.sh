@@ -7,7 +7,7 @@
 need_targets ticks
 
 for options in '' '--timing sampled' '-m trace'; do
-	for round in 1 2 3 4; do
+	for round in 1 ${TEST_LONG:+2 3 4}; do
 		it "round $round $options"
 		# shellcheck disable=SC2086
 		use_options $options || continue

@@ -120,57 +120,6 @@ for options in '-N fib' '-F fib' '-D 5' '-H fib'; do
 done
 RUN_OPTIONS=()
 
-it 'part of the time has part of the calls'
-assert_same_as_native "$TARGETS/fib"
-"$DUMP" -f text --from 20% --to 20% profile >none
-all=$(calls_of profile fib)
-# a time that has calls on both sides: the middle may be too early, or too late,
-# if the program had to wait for the processor
-early=0 late=100
-for _ in {1..20}; do
-	at=$(echo $early $late | awk '{ printf "%.6f%%", ($1 + $2) / 2 }')
-	"$DUMP" -f text --to "$at" profile >first
-	"$DUMP" -f text --from "$at" profile >second
-	a=$(row first calls fib) b=$(row second calls fib)
-	if [ "${a:-0}" -eq 0 ]; then
-		early=${at%\%}
-	elif [ "${b:-0}" -eq 0 ]; then
-		late=${at%\%}
-	else
-		break
-	fi
-done
-assert_eq "$all" $((a + b)) 'calls of fib'
-assert_ge "${a:-0}" 1 'calls in the first part'
-assert_ge "${b:-0}" 1 'calls in the second part'
-total() {
-	awk '/^# total/ && !ns { ns = $3 } /^# running/ && !all { all = $3 + $6 }
-		END { printf "%.0f\n", all ? all : ns }' "$1"
-}
-"$DUMP" -f text --no-compensate --to "$at" profile >first
-"$DUMP" -f text --no-compensate --from "$at" profile >second
-"$DUMP" -f text --no-compensate profile >table
-sum=$(($(total first) + $(total second)))
-assert_le $(($(total table) - sum)) 2 'time of both parts'
-assert_le $((sum - $(total table))) 2 'time of both parts'
-assert_eq 0 "$(total none)" 'an empty range'
-assert_eq '[outside]' "$(awk '!/^#/ && $1 != "calls" { print $4 }' none)" \
-	'what was not there has no row'
-for option in --from --at; do
-	capture "$DUMP" -f calls $option 1000 profile
-	assert_status 0
-	assert_matches err "^swizzle: $option: the run ends before, at [0-9]+[.][0-9]+ s$"
-	capture "$DUMP" -f calls $option 50% profile
-	assert_empty err
-done
-capture "$DUMP" -f text --from 60% --to 50% profile
-assert_status 2
-assert_contains err 'later than'
-SWIZZLE_MODE=profile "$RUN" -o counted "$TARGETS/fib" >/dev/null
-capture "$DUMP" -f text --from 0 counted
-assert_status 2
-assert_contains err 'not a trace'
-
 it 'calls that are too short are left out, and counted'
 RUN_OPTIONS=(-t 1ms)
 assert_same_as_native "$TARGETS/fib"

@@ -7,9 +7,9 @@
 need python3 sqlite3 gcc
 need_targets adjusted values values_throw workers
 
-agree() { # PROFILE
+agree() { # PROFILE [OPTION...]
 	for format in chrome perfetto sqlite calls; do
-		"$DUMP" -q -f $format -o "$1.$format" "$1" || fail "$1: $format"
+		"$DUMP" -q -f $format "${@:2}" -o "$1.$format" "$1" || fail "$1: $format"
 	done
 	python3 "$TOP/tests/e2e/read_values.py" "$1.chrome" "$1.perfetto" "$1.sqlite" \
 		"$1.calls" >wrong 2>&1 || fail "$1: $(cat wrong)"
@@ -47,20 +47,9 @@ assert_eq 'int|shape_error' "$(sqlite3 -batch throws.sqlite "SELECT group_concat
 	FROM (SELECT DISTINCT value FROM call_values WHERE name = 'exception' ORDER BY value)")" \
 	'exceptions'
 
-it 'threads, and a part of them'
+it 'a part of several threads'
 "$RUN" -q -m trace -A '*@arg1/x64,retval/x64' -o workers "$TARGETS/workers" >out
-agree workers
-"$DUMP" -q -f chrome -N 'shop::round' -o part.chrome workers
-"$DUMP" -q -f perfetto -N 'shop::round' -o part.perfetto workers
-"$DUMP" -q -f sqlite -N 'shop::round' -o part.sqlite workers
-"$DUMP" -q -f calls -N 'shop::round' -o part.calls workers
-python3 "$TOP/tests/e2e/read_values.py" part.chrome part.perfetto part.sqlite \
-	part.calls >wrong 2>&1 || fail "a part: $(cat wrong)"
-
-it 'a base of a trace without values has an empty table'
-"$RUN" -q -m trace -o plain "$TARGETS/values" >out
-"$DUMP" -q -f sqlite -o plain.sqlite plain
-assert_eq 0 "$(sqlite3 plain.sqlite 'SELECT count(*) FROM call_values')"
+agree workers -N 'shop::round'
 
 it 'what points somewhere, before and after the call'
 cat >twice.c <<-'END'
@@ -158,7 +147,7 @@ assert_eq $(($(grep -c last: last.json.txt) - 1)) "$(grep -c last: forged.txt)" 
 
 if has_chromium; then
 	it 'the page has the same, and a click on a call shows them'
-	for profile in values throws workers twice.trace; do
+	for profile in values throws; do
 		timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" $profile >wrong 2>&1 ||
 			fail "$profile: $(cat wrong)"
 	done
@@ -186,6 +175,7 @@ if has_chromium; then
 fi
 
 it 'a page without values is not larger for them'
+"$RUN" -q -m trace -o plain "$TARGETS/values" >out
 "$DUMP" -q -f html -o plain.html plain
 assert_eq 0 "$(grep -c 'data-name="\(values\|moments\)' plain.html)" 'blocks'
 "$DUMP" -q -f html -o values.html values

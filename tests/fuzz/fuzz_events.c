@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/costs/view.h"
+#include "profile/costs/report.h"
 #include "profile/file/events.h"
 #include "profile/formats/calls/calls.h"
-#include "profile/formats/calls/rings.h"
 #include "profile/formats/formats.h"
 #include "tests/unit/profile_builder.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "image/inflate.h"
+#include "image/elf_view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "profile/file/samples.h"
+#include "profile/file/records.h"
 #include "profile/formats/common/writers.h"
-#include "profile/formats/exports/merged.h"
+#include "profile/formats/exports/exports.h"
 #include "profile/formats/formats.h"
 #include "profile/formats/page/html_blocks.h"
 

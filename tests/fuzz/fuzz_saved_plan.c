@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "swizzle/refusal.h"
+#include "swizzle/format.h"
 #include "thunks/relocate.h"
 #include "thunks/saved_plan.h"
 #include "thunks/trampoline.h"

@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "watch/unwind/unwind_file.h"
 #include "watch/unwind/unwind_row.h"
 #include "watch/unwind/unwinder.h"
 

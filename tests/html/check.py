@@ -17,14 +17,14 @@ import browser  # noqa: E402
 import expect  # noqa: E402
 from checks import (  # noqa: E402
     access, callers, graphs, large_traces, names, notes, ranges, ranks, reader,
-    sources, tables, timeline)
+    slow, sources, tables, timeline)
 from expect import equal, fail  # noqa: E402
 from other_formats import Profile  # noqa: E402
 from profile_page import check_quiet  # noqa: E402
 
 CHECKS = {name[len('check_'):]: check
           for module in (access, callers, graphs, large_traces, names, notes,
-                         ranges, ranks, reader, sources, tables, timeline)
+                         ranges, ranks, reader, slow, sources, tables, timeline)
           for name, check in vars(module).items() if name.startswith('check_')}
 
 

@@ -1,10 +1,13 @@
 /* build: -O2 -pthread -fno-inline -fno-ipa-cp */
 /* Threads that run for a time and wait for another: running [ended|killed]
- * Prints how long each has run, in ns, as it knows itself. The last one waits
- * until the process has ended, or (killed) until it is. */
+ * Prints "NAME NS": how long each has run since it came to its function, as it
+ * knows itself; (ended) also "ended NAME NS", when all is over but what the C
+ * library does. The last one waits until the process has ended, or (killed)
+ * until it is. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +15,9 @@
 
 static volatile long sink;
 static pthread_barrier_t all_done;
+static pthread_key_t at_end;
+static bool has_end;
+static __thread long began;
 
 long run_ns(void)
 {
@@ -38,12 +44,21 @@ void rest(long ms)
 static void tell(const char *name)
 {
 	pthread_setname_np(pthread_self(), name);
-	printf("%s %ld\n", name, run_ns());
+	printf("%s %ld\n", name, run_ns() - began);
+	fflush(stdout);
+	if (has_end)
+		pthread_setspecific(at_end, name);
+}
+
+static void ended(void *name)
+{
+	printf("ended %s %ld\n", (const char *)name, run_ns());
 	fflush(stdout);
 }
 
 static void *returns(void *argument)
 {
+	began = run_ns();
 	run(90);
 	rest(200);
 	tell("returns");
@@ -60,6 +75,7 @@ static void *jumps(void *argument)
 
 static void *leaves(void *argument)
 {
+	began = run_ns();
 	rest(100);
 	run(60);
 	tell("leaves");
@@ -68,6 +84,7 @@ static void *leaves(void *argument)
 
 static void *stays(void *argument)
 {
+	began = run_ns();
 	run(30);
 	tell("stays");
 	pthread_barrier_wait(&all_done);
@@ -81,6 +98,8 @@ int main(int argc, char **argv)
 	static void *(*const functions[])(void *) = {returns, jumps, leaves};
 	pthread_t threads[3], last;
 
+	has_end = argc > 1 && strcmp(argv[1], "ended") == 0;
+	pthread_key_create(&at_end, ended);
 	pthread_barrier_init(&all_done, NULL, 2);
 	for (int i = 0; i < 3; i++)
 		pthread_create(&threads[i], NULL, functions[i], NULL);

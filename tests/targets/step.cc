@@ -5,8 +5,8 @@
 // step return|single|jump|throw|fork own|alt
 // warm|fresh|siblings|tail|chain|leap|deep|flood|load|late|pit|pits
 // [STRIDE] (single: one signal at each call of the work, else as return; pit,
-// pits: behind an exception that passes the work; fork: as return, at each
-// STRIDE-th a child goes on, too)
+// pits: behind an exception that passes the work; fork: only at each STRIDE-th
+// instruction, and a child goes on, too)
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -316,7 +316,7 @@ static void on_signal(int, siginfo_t *, void *context)
 		fprintf(stderr, "main seen %d times, %d frames\n", w.mains,
 			w.frames);
 	}
-	if (!strcmp(how, "fork") && handled % stride == 0) {
+	if (!strcmp(how, "fork")) {
 		go_on_in_child();
 		if (in_child)
 			return;
@@ -359,7 +359,7 @@ static long stepped(long command, long n)
 
 static void once()
 {
-	if (stepped(ALL, 0) != expected(depth))
+	if (stepped(ALL, stride) != expected(depth))
 		wrong = wrong + 1;
 	if (in_child) {
 		for (int i = 0; i < 3; i++)

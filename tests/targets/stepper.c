@@ -119,15 +119,16 @@ static bool run_handler(void)
 	return true;
 }
 
-/* Steps; from instruction `first` on a signal is sent before each, `most`
- * times. One that is blocked stays pending; the kernel says when it comes. */
-static void step_through(long first, long most)
+/* Steps; from instruction `first` on a signal is sent before each `every`-th,
+ * `most` times. One that is blocked stays pending; the kernel says when it
+ * comes. */
+static void step_through(long first, long every, long most)
 {
 	bool pending = false, due = false;
 	long n = 0;
 
 	while (most) {
-		bool send = due || (n >= first && !pending);
+		bool send = due || (n >= first && n % every == 0 && !pending);
 		int signal = resume(PTRACE_SINGLESTEP, send ? SIGUSR1 : 0);
 
 		if (at_mark(signal))
@@ -184,9 +185,9 @@ int main(int argc, char **argv)
 			handler = regs.rsi;
 			run_to_mark();
 		} else if (regs.rdi == ALL) {
-			step_through(0, -1);
+			step_through(0, regs.rsi ? (long)regs.rsi : 1, -1);
 		} else if (regs.rdi == ONE) {
-			step_through((long)regs.rsi, 1);
+			step_through((long)regs.rsi, 1, 1);
 		} else if (regs.rdi == COUNT) {
 			count_steps();
 		} else {

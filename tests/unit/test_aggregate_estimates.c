@@ -1,6 +1,7 @@
 /* Costs where some calls were timed and stand for the others. */
 
 #include <check.h>
+#include <string.h>
 
 #include "tests/unit/run_suite.h"
 #include "tests/unit/summed_profile.h"
@@ -203,6 +204,39 @@ START_TEST(waiting_makes_no_short_call_long)
 }
 END_TEST
 
+static void look(uint32_t node, enum swz_look_kind kind, uint64_t ns)
+{
+	size_t at = builder_chunk(&sum.builder, SWZ_CHUNK_LOOKS, 1, 0,
+				  sizeof(struct swz_look));
+	struct swz_look look = {sum.root + node, kind, ns};
+
+	memcpy(sum.builder.data + at + sizeof(struct swz_chunk), &look,
+	       sizeof(look));
+}
+
+/* The one who looks took the processor from what ran, and few looks at what
+ * slept say little: but for 480 ns it cannot have run. */
+START_TEST(what_was_blocked_did_not_run)
+{
+	struct swz_thread_record *record = builder_thread_record(&sum.builder,
+								 0);
+
+	record->processor_ns = 400;
+	record->processor_ticks = 2000;
+	sum_call(1, 0, 1, 1, 1, 500, 1);
+	sum_call(2, 0, 2, 2, 1, 400, 1);
+	look(1, SWZ_LOOK_BLOCKED, 480);
+	look(2, SWZ_LOOK_WAITED, 1000000000);
+	sum_up(false);
+	ck_assert_int_ge(sum_costs(1).self_waiting_ns, 480);
+	ck_assert_int_le(sum_costs(1).self_ns, 20);
+	ck_assert_int_ge(sum_costs(2).self_ns, 280);
+	ck_assert_int_eq(sum_costs(0).self_ns + sum_costs(1).self_ns +
+				 sum_costs(2).self_ns,
+			 400);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("aggregate_estimates");
@@ -221,6 +255,7 @@ int main(void)
 	tcase_add_test(tests, resumed_recursion_needs_no_repair);
 	tcase_add_test(tests, long_calls_of_no_edge_are_dropped);
 	tcase_add_test(tests, waiting_makes_no_short_call_long);
+	tcase_add_test(tests, what_was_blocked_did_not_run);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -1,7 +1,7 @@
 #include <check.h>
 
 #include "base/time_bucket.h"
-#include "profile/costs/call_times.h"
+#include "profile/costs/call_tree.h"
 #include "tests/unit/run_suite.h"
 
 /* --- buckets ------------------------------------------------------------- */

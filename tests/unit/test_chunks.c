@@ -3,7 +3,6 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
 #include "tests/unit/run_suite.h"
 

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/support/clock.h"
+#include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"
 
 static char **environment; /* with the auxiliary vector behind it */

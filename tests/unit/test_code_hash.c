@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/names/code_hash.h"
 #include "profile/names/rebuilt.h"
 #include "tests/unit/run_suite.h"
 

@@ -12,7 +12,6 @@
 #include <sys/time.h>
 
 #include "runtime/record/edge_table.h"
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
 #include "tests/unit/run_suite.h"
 

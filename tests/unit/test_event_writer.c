@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/record/record_file.h"
-#include "runtime/record/event_chunks.h"
 #include "runtime/record/events.h"
-#include "runtime/record/switches.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/record/values.h"
 #include "runtime/support/config.h"

@@ -571,7 +571,8 @@ END_TEST
 
 /* ---- while it grows ---- */
 
-/* Events from PLACE up to UNTIL as the profile is now: "e1@1100 r1@1200". */
+/* Events from PLACE up to UNTIL as the profile is now: "e1@1100 r1@1200", and
+ * "..." if more have to wait. */
 static char *grown(struct swz_events_place *place, uint64_t until)
 {
 	static const char kinds[] = "eruspRj?";
@@ -591,6 +592,9 @@ static char *grown(struct swz_events_place *place, uint64_t until)
 		ck_assert(used < sizeof(text));
 	}
 	ck_assert(!swz_new_events_next(events, &word));
+	if (swz_new_events_wait(events))
+		snprintf(text + used, sizeof(text) - used, "%s...",
+			 used ? " " : "");
 	swz_new_events_close(events);
 	swz_profile_free(profile);
 	return text;
@@ -637,8 +641,8 @@ START_TEST(pages_behind_a_gap_are_read_later)
 	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2));
 	builder_events(&builder, 0, 2005, &third, 1)
 		->reserved[SWZ_EVENTS_FIRST] = 2;
-	ck_assert_str_eq(grown(&place, 3000), "e1@1100 e2@1200");
-	ck_assert_str_eq(grown(&place, 3000), "");
+	ck_assert_str_eq(grown(&place, 3000), "e1@1100 e2@1200 ...");
+	ck_assert_str_eq(grown(&place, 3000), "...");
 	builder_events(&builder, 0, 2000, &second, 1)
 		->reserved[SWZ_EVENTS_FIRST] = 1;
 	ck_assert_str_eq(grown(&place, 3000), "r2@2000 r1@2015");
@@ -655,8 +659,8 @@ START_TEST(a_place_that_is_written_late_is_waited_for)
 
 	ADD(at(1100, SWZ_EVENT_ENTER, 1), 0, at(1300, SWZ_EVENT_ENTER, 2),
 	    at(1400, SWZ_EVENT_RETURN, 2));
-	ck_assert_str_eq(grown(&place, 1500), "e1@1100");
-	ck_assert_str_eq(grown(&place, 1600), "");
+	ck_assert_str_eq(grown(&place, 1500), "e1@1100 ...");
+	ck_assert_str_eq(grown(&place, 1600), "...");
 	/* after 0.2 s it is not waited for any more */
 	ck_assert_str_eq(grown(&place, 1500 + 4000000000), "e2@1300 r2@1400");
 	teardown();
@@ -665,7 +669,7 @@ START_TEST(a_place_that_is_written_late_is_waited_for)
 	const uint64_t list[] = {at(1100, SWZ_EVENT_ENTER, 1), 0,
 				 at(1300, SWZ_EVENT_RETURN, 2)};
 	chunk = builder_events(&builder, 0, 1000, list, 3);
-	ck_assert_str_eq(grown(&place, 1500), "e1@1100");
+	ck_assert_str_eq(grown(&place, 1500), "e1@1100 ...");
 	page = (uint64_t *)(chunk + 1);
 	page[1] = at(1200, SWZ_EVENT_ENTER, 2);
 	ck_assert_str_eq(grown(&place, 1600), "e2@1200 r2@1300");

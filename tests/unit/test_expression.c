@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "watch/unwind/full_step.h"
 #include "watch/unwind/unwind_row.h"
 
 #define STACK UINT64_C(0x1000)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
 #include "profile/formats/formats.h"
-#include "profile/formats/tables/by.h"
+#include "profile/formats/tables/table.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
+#include "util/memory.h"
 
 static struct profile_builder builder;
 static struct swz_profile *profile;

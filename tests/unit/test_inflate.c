@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/inflate.h"
+#include "image/elf_view.h"
 #include "tests/unit/run_suite.h"
 
 /* clang-format off */

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/hooks/slow_calls.h"
+#include "runtime/hooks/hooks.h"
 #include "runtime/record/thread.h"
 #include "tests/unit/run_suite.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/thread.h"
 #include "tests/unit/run_suite.h"

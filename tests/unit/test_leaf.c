@@ -3,7 +3,7 @@
 #include <check.h>
 
 #include "tests/unit/run_suite.h"
-#include "thunks/liveness.h"
+#include "thunks/relocate.h"
 
 struct function {
 	const char *what;

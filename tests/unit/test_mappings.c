@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/run_suite.h"
-#include "watch/unwind/unwind_file.h"
+#include "watch/unwind/unwind_row.h"
 
 enum { PAGES = 200, ROUNDS = 20000 };
 #define PAGE UINT64_C(4096)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/number_bytes.h"
-#include "profile/file/samples.h"
+#include "profile/file/records.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

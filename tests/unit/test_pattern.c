@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/support/pattern.h"
+#include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"
 
 static unsigned found(const char *list, const char *a, const char *b)

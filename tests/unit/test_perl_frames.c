@@ -18,6 +18,8 @@ enum {
 	SORT_CONTEXTS = BASE + 0x1800,
 	MAIN_STACK = BASE + 0x2000,
 	SORT_STACK = BASE + 0x2100,
+	COP = BASE + 0x300, /* variables of a Perl without threads */
+	STACK = BASE + 0x308,
 	PID = 7,
 	NEXT_STATE = 2
 };
@@ -28,6 +30,8 @@ static struct memory_symbol symbols[] = {{"Perl_runops_standard", BASE},
 					 {"PL_revision", REVISION},
 					 {"PL_version", VERSION},
 					 {"PL_op_name", NAMES},
+					 {"", COP},
+					 {"", STACK},
 					 {NULL, 0}};
 static const struct swz_script_module module = {memory_symbol, symbols,
 						memory_read, NULL};
@@ -61,13 +65,27 @@ static uint64_t make_sv(uint32_t type, uint64_t body)
 	return at;
 }
 
+static bool has_globs; /* for files, as without threads */
+
+static uint64_t make_file(const char *file)
+{
+	uint64_t glob = memory_take(64);
+	char name[64] = "_<";
+
+	if (!has_globs)
+		return make_text(file);
+	strcat(name, file);
+	memory_put(glob + 32, make_name(name), 8);
+	return make_sv(9, glob);
+}
+
 static uint64_t make_cop(const char *file, uint32_t line)
 {
 	uint64_t at = memory_take(88);
 
 	memory_put(at + 32, NEXT_STATE, 2);
 	memory_put(at + 36, line, 4);
-	memory_put(at + 48, make_text(file), 8);
+	memory_put(at + 48, make_file(file), 8);
 	return at;
 }
 
@@ -119,7 +137,9 @@ static void set_up(void)
 		    make_cop("/x.pl", 12));
 	put_stack(MAIN_STACK, CONTEXTS, 1, 0);
 	put_stack(SORT_STACK, SORT_CONTEXTS, 0, MAIN_STACK);
-	memory_put(INTERPRETER + 208, make_cop("/x.pl", 21), 8);
+	memory_put(COP, make_cop("/x.pl", 21), 8);
+	memory_put(STACK, SORT_STACK, 8);
+	memory_put(INTERPRETER + 208, memory_get(COP), 8);
 	memory_put(INTERPRETER + 224, SORT_STACK, 8);
 	perl = swz_perl_language.open(&module);
 	ck_assert_ptr_nonnull(perl);
@@ -154,6 +174,34 @@ START_TEST(subs_are_found_in_all_stacks)
 	assert_frame(1, "Thing::run", 12, false);
 	assert_frame(2, "(main)", 50, true);
 	ck_assert_int_eq(get(PID + 1), SWZ_SCRIPT_NONE);
+}
+END_TEST
+
+static void look(unsigned round)
+{
+	(void)round;
+	(void)get(PID);
+	ck_assert_uint_le(count, 16);
+}
+
+/* Its members are variables. */
+START_TEST(without_threads_there_is_no_interpreter)
+{
+	tear_down();
+	has_globs = true;
+	symbols[1].name = "";
+	symbols[6].name = "PL_curcop";
+	symbols[7].name = "PL_curstackinfo";
+	set_up();
+	memory_put(CURRENT, 0, 8);
+	ck_assert_int_eq(get(PID), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 3);
+	assert_frame(0, "main::__ANON__:20", 21, true);
+	assert_frame(1, "Thing::run", 12, false);
+	assert_frame(2, "(main)", 50, true);
+	memory_put(STACK, 0, 8);
+	ck_assert_int_eq(get(PID), SWZ_SCRIPT_NONE);
+	memory_damage(set_up, tear_down, look);
 }
 END_TEST
 
@@ -198,13 +246,6 @@ START_TEST(a_circle_of_stacks_ends)
 }
 END_TEST
 
-static void look(unsigned round)
-{
-	(void)round;
-	(void)get(PID);
-	ck_assert_uint_le(count, 16);
-}
-
 START_TEST(damaged_memory_is_survived)
 {
 	memory_damage(set_up, tear_down, look);
@@ -218,6 +259,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, subs_are_found_in_all_stacks);
+	tcase_add_test(tcase, without_threads_there_is_no_interpreter);
 	tcase_add_test(tcase,
 		       an_eval_of_a_text_is_a_frame_and_one_of_a_block_is_none);
 	tcase_add_test(tcase, other_versions_are_left);

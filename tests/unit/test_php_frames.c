@@ -8,11 +8,21 @@
 #include "tests/unit/run_suite.h"
 #include "watch/names/script_language.h"
 
-enum { GLOBALS = BASE + 0x100, FRAMES = BASE + 0x1000, TOP = 1 << 17, PID = 7 };
+enum {
+	GLOBALS = BASE + 0x100,
+	OFFSET = BASE + 0x400, /* where the globals are in a thread's memory */
+	FUNCTION = BASE + 0x410,
+	THREAD = BASE + 0x500, /* what %fs holds */
+	FRAMES = BASE + 0x1000,
+	TOP = 1 << 17,
+	PID = 7
+};
 
 static struct memory_symbol symbols[] = {{"execute_ex", BASE},
 					 {"executor_globals", GLOBALS},
 					 {"zend_execute_internal", BASE + 8},
+					 {"", OFFSET},
+					 {"", FUNCTION},
 					 {NULL, 0}};
 static const struct swz_script_module module = {memory_symbol, symbols,
 						memory_read, NULL};
@@ -87,8 +97,10 @@ static void tear_down(void)
 
 static enum swz_script_result get(int32_t tid, uint64_t loop_register)
 {
-	const struct swz_script_thread thread = {
-		.pid = PID, .tid = tid, .loop_register = loop_register};
+	const struct swz_script_thread thread = {.pid = PID,
+						 .tid = tid,
+						 .loop_register = loop_register,
+						 .thread_pointer = THREAD};
 
 	return swz_php_language.frames(php, &thread, frames, 16, &count);
 }
@@ -111,6 +123,52 @@ START_TEST(functions_of_the_script_are_found)
 	assert_frame(1, "Thing::run", 10, 11, false);
 	assert_frame(2, "{main}", 1, 3, true);
 	ck_assert_int_eq(get(PID + 1, 0), SWZ_SCRIPT_NONE);
+}
+END_TEST
+
+static void look(unsigned round)
+{
+	(void)get(PID, round & 1 ? memory_get(OBJECTS) : 0);
+	ck_assert_uint_le(count, 16);
+}
+
+/* Of a PHP that is thread-safe: the globals are 0x20 behind a thread's cache,
+ * whose address is 16 below what %fs holds. */
+static void set_up_thread(void)
+{
+	static const uint8_t from_table[] = {
+		0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8b, 0x05, 0x25, 0, 0, 0, 0xc3};
+
+	symbols[1].name = "";
+	symbols[3].name = "executor_globals_offset";
+	symbols[4].name = "tsrm_get_ls_cache_tcb_offset";
+	set_up();
+	memory_put(OFFSET, 0x20, 8);
+	memory_put_bytes(FUNCTION, from_table, sizeof(from_table));
+	memory_put(FUNCTION + 11 + 0x25, (uint64_t)-16, 8);
+	memory_put(THREAD - 16, GLOBALS - 0x20, 8);
+}
+
+START_TEST(each_thread_may_have_its_globals)
+{
+	static const uint8_t in_itself[] = {0x48, 0xc7, 0xc0, 0xf0,
+					    0xff, 0xff, 0xff, 0xc3};
+
+	tear_down();
+	set_up_thread();
+	ck_assert_int_eq(get(PID + 1, 0), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 3);
+	assert_frame(1, "Thing::run", 10, 11, false);
+	memory_put_bytes(FUNCTION, in_itself, sizeof(in_itself));
+	ck_assert_int_eq(get(PID, 0), SWZ_SCRIPT_READ);
+	ck_assert_uint_eq(count, 3);
+	/* a thread of another kind, and code that is not known */
+	memory_put(THREAD - 16, 0, 8);
+	ck_assert_int_eq(get(PID, 0), SWZ_SCRIPT_NONE);
+	memory_put(THREAD - 16, GLOBALS - 0x20, 8);
+	memory_put(FUNCTION, 0x90, 1);
+	ck_assert_int_eq(get(PID, 0), SWZ_SCRIPT_NONE);
+	memory_damage(set_up_thread, tear_down, look);
 }
 END_TEST
 
@@ -148,12 +206,6 @@ START_TEST(a_circle_of_frames_ends)
 }
 END_TEST
 
-static void look(unsigned round)
-{
-	(void)get(PID, round & 1 ? memory_get(OBJECTS) : 0);
-	ck_assert_uint_le(count, 16);
-}
-
 START_TEST(damaged_memory_is_survived)
 {
 	memory_damage(set_up, tear_down, look);
@@ -167,6 +219,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, functions_of_the_script_are_found);
+	tcase_add_test(tcase, each_thread_may_have_its_globals);
 	tcase_add_test(tcase, the_register_of_the_loop_is_newer);
 	tcase_add_test(tcase, what_is_no_function_is_not_believed);
 	tcase_add_test(tcase, a_circle_of_frames_ends);

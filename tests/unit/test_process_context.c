@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/run_suite.h"
-#include "watch/process_context.h"
+#include "watch/image.h"
 
 /* KeyValue {"service.name", "shop"} */
 #define SERVICE "\x0a\x0cservice.name\x12\x06\x0a\x04shop"

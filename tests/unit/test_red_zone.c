@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "thunks/liveness.h"
+#include "thunks/relocate.h"
 
 struct code {
 	const char *what;

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/discovery/scan_slots.h"
+#include "runtime/discovery/scan_bytes.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"
 

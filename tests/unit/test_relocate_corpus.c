@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "swizzle/refusal.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
 #include "relocation_check.h"
+#include "swizzle/format.h"
 #include "tests/unit/run_suite.h"
 #include "thunks/relocate.h"
 

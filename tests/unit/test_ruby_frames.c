@@ -1,5 +1,5 @@
-/* Frames of Ruby 3.1 in memory that is made up, and in memory that is damaged.
- * The offsets are those of Ruby's headers, as gcc has them. */
+/* Frames of Ruby 3.1, 3.3 and 3.4 in memory that is made up, and in memory that
+ * is damaged. The offsets are those of Ruby's headers, as gcc has them. */
 
 #include <check.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@ enum {
 	VERSION = BASE + 0x100,
 	VM_POINTER = BASE + 0x200,
 	OBJECT_POINTER = BASE + 0x208,
+	AT_EXIT = BASE + 0x240, /* a function */
 	VM = BASE + 0x300,
 	RACTOR = BASE + 0x400, /* 584 bytes */
 	OTHER_THREAD = BASE + 0x800,
@@ -21,6 +22,7 @@ enum {
 	CONTEXT = BASE + 0xb00,
 	C_STACK = BASE + 0xc00,
 	C_STACK_END = BASE + 0xe00,
+	NATIVE = BASE + 0xe00, /* threads, 32 bytes each */
 	STACK = BASE + 0x1000,
 	STACK_WORDS = 0x200,
 	STACK_END = STACK + STACK_WORDS * 8,
@@ -37,15 +39,38 @@ enum {
 	LOCAL = 0x02
 };
 
-enum { CLASS = 2, MODULE = 3, INCLUDED = 0x1c, OF_ONE = 1 << 12 };
+enum { CLASS = 2, MODULE = 3, INCLUDED = 0x1c };
 
-static struct memory_symbol symbols[] = {{"rb_vm_exec", BASE},
-					 {"ruby_version", VERSION},
-					 {"ruby_current_vm_ptr", VM_POINTER},
-					 {"rb_cObject", OBJECT_POINTER},
-					 {NULL, 0}};
-static const struct swz_script_module module = {memory_symbol, symbols,
-						memory_read, NULL};
+static struct memory_symbol symbols_of_3_1[] = {
+	{"rb_vm_exec", BASE},
+	{"ruby_version", VERSION},
+	{"ruby_current_vm_ptr", VM_POINTER},
+	{"rb_cObject", OBJECT_POINTER},
+	{NULL, 0}};
+static struct memory_symbol symbols_since_3_3[] = {
+	{"ruby_version", VERSION},
+	{"ruby_vm_at_exit", AT_EXIT},
+	{"rb_cObject", OBJECT_POINTER},
+	{NULL, 0}};
+
+static const struct version {
+	const char *text;
+	struct memory_symbol *symbols;
+	/* Threads point to native ones, texts have their length apart, classes
+	 * have fields for what were variables, and lines are plain. */
+	bool is_late;
+	unsigned threads, node; /* of a ractor */
+	unsigned context;       /* of a thread */
+	unsigned c_stack;       /* of a context */
+	unsigned frame_bytes;
+	uint64_t of_one; /* a flag of classes */
+} versions[] = {
+	{"3.1.2", symbols_of_3_1, false, 304, 568, 40, 144, 64, 1 << 12},
+	{"3.3.8", symbols_since_3_3, true, 256, 432, 48, 152, 56, 1 << 12},
+	{"3.4.1", symbols_since_3_3, true, 256, 432, 48, 144, 56, 1 << 13},
+};
+static const struct version *version;
+static struct swz_script_module module = {NULL, NULL, NULL, NULL};
 static struct swz_script_reader *ruby;
 static struct swz_script_frame frames[16];
 static size_t count;
@@ -53,9 +78,14 @@ static size_t count;
 static uint64_t make_text(const char *text)
 {
 	size_t length = strlen(text);
-	uint64_t at = memory_take(40), to = at + 16;
+	uint64_t at = memory_take(version->is_late ? 24 + length + 1 : 40);
+	uint64_t to = at + 16;
 
-	if (length > 23) {
+	if (version->is_late && length <= 23) {
+		to = at + 24;
+		memory_put(at, 5, 8);
+		memory_put(at + 16, length, 8);
+	} else if (length > 23) {
 		to = memory_take(length + 1);
 		memory_put(at, 5 | 1 << 13, 8);
 		memory_put(at + 16, length, 8);
@@ -96,16 +126,21 @@ static uint64_t make_code(const char *name, uint64_t path, uint32_t line)
 	memory_put(body + 64, path, 8);
 	memory_put(body + 72, make_text(method_in(name)), 8);
 	memory_put(body + 80, make_text(name), 8);
-	memory_put(body + 88, 2 * line + 1, 8);
+	memory_put(body + 88, version->is_late ? line : 2 * line + 1, 8);
 	memory_put(instructions, 0x123456, 8);
 	return at;
+}
+
+static uint64_t frame_at(unsigned n)
+{
+	return STACK_END - version->frame_bytes * (n + 1);
 }
 
 /* The Nth frame from the outermost. */
 static void make_frame(unsigned n, uint64_t code, uint64_t variables,
 		       uint32_t flags)
 {
-	uint64_t at = STACK_END - 64 * (n + 1);
+	uint64_t at = frame_at(n);
 
 	memory_put(at + 16, code, 8);
 	memory_put(at + 32, variables, 8);
@@ -115,18 +150,25 @@ static void make_frame(unsigned n, uint64_t code, uint64_t variables,
 
 static uint64_t code_of(unsigned n)
 {
-	return memory_get(STACK_END - 64 * (n + 1) + 16);
+	return memory_get(frame_at(n) + 16);
 }
 
 enum { NAME = 0x7001, SOMETHING = 0x7011 };
 
-/* A class or module with a variable besides: that one, or none (0). */
+/* A class or module with a variable besides: that one, or none (0). The
+ * variable of a class of one object alone is that object. */
 static uint64_t make_class(uint64_t flags, const char *name, uint64_t variable)
 {
-	uint64_t at = memory_take(40), more = memory_take(16);
+	uint64_t at = memory_take(160), more = memory_take(16);
 	uint64_t table = memory_take(56), entries = memory_take(72);
 
 	memory_put(at, flags, 8);
+	if (version->is_late) {
+		memory_put(at + 128, variable, 8);
+		if (name)
+			memory_put(at + 152, make_text(name), 8);
+		return at;
+	}
 	memory_put(at + 24, more, 8);
 	memory_put(more + 8, table, 8);
 	memory_put(table + 32, 1, 8); /* the first one is not used any more */
@@ -153,31 +195,52 @@ static uint64_t make_method(uint64_t class)
 static void make_thread(uint64_t at, uint64_t next, uint64_t id,
 			uint64_t context)
 {
+	uint64_t native = NATIVE + 32 * id;
+
 	memory_put(at, next, 8);
 	memory_put(at + 32, VM, 8);
-	memory_put(at + 40, context, 8);
-	memory_put(at + 80, id, 8);
+	memory_put(at + version->context, context, 8);
+	if (version->is_late) {
+		memory_put(at + 40, native, 8);
+		memory_put(native + 16, id, 8);
+	} else {
+		memory_put(at + 80, id, 8);
+	}
+}
+
+/* Loads the machine's address, behind other instructions. */
+static void make_at_exit(void)
+{
+	static const uint8_t code[] = {0xf3, 0x0f, 0x1e, 0xfa,
+				       0x53, 0x48, 0x8b, 0x1d};
+
+	memory_put_bytes(AT_EXIT, code, sizeof(code));
+	memory_put(AT_EXIT + sizeof(code),
+		   (uint32_t)(VM_POINTER - (AT_EXIT + sizeof(code) + 4)), 4);
 }
 
 static void make_machine(void)
 {
-	memory_put_bytes(VERSION, "3.1.2", 6);
+	memory_put_bytes(VERSION, version->text, strlen(version->text) + 1);
+	make_at_exit();
 	memory_put(VM_POINTER, VM, 8);
-	memory_put(VM + 8, RACTOR + 568, 8);
-	memory_put(RACTOR + 568, VM + 8, 8);
-	memory_put(RACTOR + 304, OTHER_THREAD, 8);
+	memory_put(VM + 8, RACTOR + version->node, 8);
+	memory_put(RACTOR + version->node, VM + 8, 8);
+	memory_put(RACTOR + version->threads, OTHER_THREAD, 8);
 	make_thread(OTHER_THREAD, THREAD, 7, OTHER_CONTEXT);
-	make_thread(THREAD, RACTOR + 304, 8, CONTEXT);
+	make_thread(THREAD, RACTOR + version->threads, 8, CONTEXT);
 	memory_put(CONTEXT, STACK, 8);
 	memory_put(CONTEXT + 8, STACK_WORDS, 8);
-	memory_put(CONTEXT + 144, C_STACK_END, 8);
-	memory_put(CONTEXT + 160, C_STACK_END - C_STACK, 8);
+	memory_put(CONTEXT + version->c_stack, C_STACK_END, 8);
+	memory_put(CONTEXT + version->c_stack + 16, C_STACK_END - C_STACK, 8);
 }
 
 static void set_up(void)
 {
 	uint64_t path;
 
+	module = (struct swz_script_module){memory_symbol, version->symbols,
+					    memory_read, NULL};
 	memory_begin();
 	make_machine();
 	memory_put(OBJECT_POINTER, make_class(CLASS, "Object", 0), 8);
@@ -193,6 +256,24 @@ static void set_up(void)
 	make_frame(6, C_STACK, STACK + 0x90, C_BLOCK);
 	ruby = swz_ruby_language.open(&module);
 	ck_assert_ptr_nonnull(ruby);
+}
+
+static void set_up_3_1(void)
+{
+	version = &versions[0];
+	set_up();
+}
+
+static void set_up_3_3(void)
+{
+	version = &versions[1];
+	set_up();
+}
+
+static void set_up_3_4(void)
+{
+	version = &versions[2];
+	set_up();
 }
 
 static void tear_down(void)
@@ -238,7 +319,7 @@ START_TEST(a_thread_is_known_by_its_stack)
 	ck_assert_uint_eq(count, 4);
 	ck_assert_int_eq(get(7), SWZ_SCRIPT_NONE);
 	ck_assert_int_eq(get(99), SWZ_SCRIPT_NONE);
-	memory_put(CONTEXT + 160, 8, 8);
+	memory_put(CONTEXT + version->c_stack + 16, 8, 8);
 	ck_assert_int_eq(get(0), SWZ_SCRIPT_NONE);
 }
 END_TEST
@@ -323,8 +404,10 @@ START_TEST(methods_have_their_classes)
 	uint64_t thing = make_class(CLASS, "Thing", make_text("Object"));
 	uint64_t part = make_class(MODULE, "Thing::Part", 0);
 	uint64_t stand_in = make_class(INCLUDED, NULL, 0);
-	uint64_t own = make_class(CLASS | OF_ONE, NULL, thing);
-	uint64_t of_an_object = make_class(CLASS | OF_ONE, NULL, OBJECTS);
+	uint64_t own = make_class(CLASS | version->of_one, NULL, thing);
+	uint64_t of_an_object = make_class(CLASS | version->of_one, NULL,
+					   version->is_late ? make_text("x")
+							    : OBJECTS);
 	uint64_t cut = make_class(CLASS, "Cut", 0), saved = memory_take(16);
 	const struct {
 		uint64_t class;
@@ -344,7 +427,7 @@ START_TEST(methods_have_their_classes)
 
 	memory_put(stand_in + 8, part, 8);
 	memory_put(thing + 8, own, 8);
-	memory_put(cut + 24, 0, 8);
+	memory_put(cut + (version->is_late ? 152 : 24), 0, 8);
 	make_frame(5, make_code("f", make_text("/z.rb"), 2), STACK + 0x80,
 		   METHOD | LOCAL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -387,7 +470,7 @@ END_TEST
 START_TEST(circles_of_threads_and_ractors_end)
 {
 	memory_put(THREAD, OTHER_THREAD, 8);
-	memory_put(RACTOR + 568, RACTOR + 568, 8);
+	memory_put(RACTOR + version->node, RACTOR + version->node, 8);
 	ck_assert_int_eq(get(99), SWZ_SCRIPT_NONE);
 }
 END_TEST
@@ -418,12 +501,11 @@ START_TEST(damaged_memory_is_survived)
 }
 END_TEST
 
-int main(void)
+static TCase *make_case(const char *name, void (*begin)(void))
 {
-	Suite *suite = suite_create("ruby_frames");
-	TCase *tcase = tcase_create("ruby_frames");
+	TCase *tcase = tcase_create(name);
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_checked_fixture(tcase, begin, tear_down);
 	tcase_add_test(tcase, frames_of_code_are_found_and_those_of_c_left_out);
 	tcase_add_test(tcase, a_thread_is_known_by_its_stack);
 	tcase_add_test(tcase, other_versions_are_left);
@@ -437,6 +519,15 @@ int main(void)
 	tcase_add_test(tcase, circles_of_threads_and_ractors_end);
 	tcase_add_test(tcase, a_stack_that_cannot_be_is_not_read);
 	tcase_add_test(tcase, damaged_memory_is_survived);
-	suite_add_tcase(suite, tcase);
+	return tcase;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("ruby_frames");
+
+	suite_add_tcase(suite, make_case("3.1", set_up_3_1));
+	suite_add_tcase(suite, make_case("3.3", set_up_3_3));
+	suite_add_tcase(suite, make_case("3.4", set_up_3_4));
 	return run_suite(suite);
 }

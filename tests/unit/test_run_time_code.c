@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "profile/costs/call_tree.h"
-#include "profile/file/run_time_code.h"
+#include "profile/file/code_files.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "swizzle/refusal.h"
+#include "swizzle/format.h"
 #include "tests/unit/run_suite.h"
 #include "thunks/saved_plan.h"
 #include "thunks/trampoline.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/discovery/return_slot.h"
-#include "runtime/discovery/scan_slots.h"
+#include "runtime/discovery/scan_bytes.h"
 #include "runtime/support/worker_threads.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "control/sites.h"
+#include "control/target.h"
 #include "tests/unit/run_suite.h"
 #include "watch/proc_task.h"
 

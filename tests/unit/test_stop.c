@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/stop.h"
+#include "control/target.h"
 #include "tests/unit/run_suite.h"
 #include "watch/proc_task.h"
 

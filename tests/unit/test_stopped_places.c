@@ -22,7 +22,6 @@
 
 #include "base/resume_call.h"
 #include "control/attach.h"
-#include "control/stop.h"
 #include "control/target.h"
 #include "tests/unit/run_suite.h"
 #include "watch/proc_task.h"

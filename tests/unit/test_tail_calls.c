@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "runtime/hooks/hooks.h"
-#include "runtime/hooks/latest_frame.h"
-#include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/context.h"
 #include "runtime/record/sampling.h"

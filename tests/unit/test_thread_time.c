@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "watch/profile_file.h"
+#include "watch/tasks.h"
 
 #define MS UINT64_C(1000000)
 #define F 0u /* functions of the image */

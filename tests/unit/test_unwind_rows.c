@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "watch/unwind/unwind_file.h"
+#include "watch/unwind/unwind_row.h"
 
 static uint64_t pc_of(uint64_t i)
 {

@@ -6,7 +6,6 @@
 
 #include "tests/unit/run_suite.h"
 #include "tests/unit/walked_stack.h"
-#include "watch/unwind/unwind_file.h"
 #include "watch/unwind/unwind_row.h"
 
 START_TEST(a_frame_by_rsp_and_the_root)

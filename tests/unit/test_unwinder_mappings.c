@@ -5,7 +5,7 @@
 
 #include "tests/unit/run_suite.h"
 #include "tests/unit/walked_stack.h"
-#include "watch/unwind/unwind_file.h"
+#include "watch/unwind/unwind_row.h"
 
 static uint64_t resolved;
 

@@ -1,12 +1,12 @@
 /* A sorted list of times with their numbers of calls. */
 
-#include "base/search.h"
-#include "profile/costs/call_times.h"
+#include "profile/costs/call_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/basics.h"
 #include "util/memory.h"
 
 #define KEPT_BITS 10u

@@ -12,7 +12,7 @@
  * they are divided among the places of a context by the raw times that the
  * events have there, so that nothing is lost or counted twice. */
 
-#include "profile/costs/causes.h"
+#include "profile/costs/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +225,6 @@ static void place(struct swz_causes *causes, struct walker *w,
 	if (cause != NONE && above->cause != cause) {
 		at = swz_contexts_caused(to, causes->causes[cause].context,
 					 own->function, own->place);
-		folded = false;
 	} else {
 		up = folded ? folded_into(to, at, own->function)
 			    : SWZ_CONTEXT_ROOT;
@@ -665,5 +664,6 @@ void swz_causes_place(struct swz_causes *causes, const struct swz_flows *flows,
 	for (i = 0; i < causes->count; i++)
 		put_parts(causes, &causes->walkers[i]);
 	copy(to, &all);
+	causes->to = NULL;
 	swz_contexts_free(&all);
 }

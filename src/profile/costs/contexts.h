@@ -28,7 +28,7 @@ struct swz_context {
 	uint32_t depth;    /* of the root 0 */
 	bool folded;  /* its calls go on in the function's context further up */
 	bool caused;  /* called by another thread than the parent's, which has
-		       * posted it: causes.h */
+		       * posted it: groups.h */
 	bool is_hit;  /* no call: what samples hit at this place of the parent's
 		       * function */
 	bool topmost; /* by swz_contexts_sum(): its function is not above it */
@@ -85,7 +85,7 @@ void swz_contexts_add_untraced(struct swz_contexts *contexts);
 uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 			    uint32_t function, uint32_t place, bool folded);
 
-/* The same of what another thread did for a call (causes.h). */
+/* The same of what another thread did for a call (groups.h). */
 uint32_t swz_contexts_caused(struct swz_contexts *contexts, uint32_t parent,
 			     uint32_t function, uint32_t place);
 

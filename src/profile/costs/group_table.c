@@ -191,8 +191,33 @@ static bool is_left_out(const struct making *making,
 						      part->function, NULL));
 }
 
+static void end_percentiles(struct swz_group_spread *spread)
+{
+	struct swz_group_calls *timed = &spread->timed;
+	int which;
+
+	for (which = 0; which < SWZ_PERCENTILES_SHOWN && timed->times.count;
+	     which++) {
+		struct swz_rank_percentile *to = &spread->percentiles[which];
+		int64_t ns = swz_percentile_ns(&timed->times,
+					       (enum swz_percentile)which,
+					       timed->min_ns, timed->max_ns);
+
+		if (!to->count || ns < to->least_ns)
+			to->least_ns = ns;
+		if (!to->count || ns > to->most_ns) {
+			to->most_ns = ns;
+			to->most_at = spread->column;
+		}
+		to->count++;
+	}
+	swz_call_times_free(&timed->times);
+	*timed = (struct swz_group_calls){0};
+}
+
 static void end_column(struct swz_group_spread *spread)
 {
+	end_percentiles(spread);
 	swz_imbalance_add(&spread->self, spread->column, spread->self_ns);
 	swz_imbalance_add(&spread->inclusive, spread->column,
 			  spread->inclusive_ns);
@@ -210,6 +235,9 @@ static void add_to_spread(struct swz_group_spread *spread,
 	spread->self_ns = swz_add(spread->self_ns, part->self_ns);
 	spread->inclusive_ns = swz_add(spread->inclusive_ns,
 				       part->inclusive_ns);
+	if (part->timed)
+		swz_group_calls_add(&spread->timed, &part->timed->times,
+				    part->timed->min_ns, part->timed->max_ns);
 }
 
 /* COLUMN is NONE where the part is in none. */

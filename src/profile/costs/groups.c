@@ -76,9 +76,9 @@ static void add_hits(struct swz_groups *groups, uint32_t thread,
 	}
 }
 
-static void add_calls(struct swz_group_calls *to,
-		      const struct swz_call_times *times, int64_t min_ns,
-		      int64_t max_ns)
+void swz_group_calls_add(struct swz_group_calls *to,
+			 const struct swz_call_times *times, int64_t min_ns,
+			 int64_t max_ns)
 {
 	swz_call_times_merge(&to->times, times);
 	if (min_ns && (!to->min_ns || min_ns < to->min_ns))
@@ -97,8 +97,23 @@ static void note_times(struct swz_groups *groups, uint32_t thread,
 		groups->timed_count++;
 	groups->timed = function;
 	if (groups->timed_count == 1)
-		add_calls(&groups->threads[thread].calls, &costs->times,
-			  costs->min_ns, costs->max_ns);
+		swz_group_calls_add(&groups->threads[thread].calls,
+				    &costs->times, costs->min_ns,
+				    costs->max_ns);
+}
+
+/* Call times of one function in one thread; NULL: nobody asks, or there are
+ * none. */
+static struct swz_group_calls *timed_of(const struct swz_groups *groups,
+					const struct swz_report_function *costs)
+{
+	struct swz_group_calls *timed;
+
+	if (!groups->imbalance || !costs->times.count)
+		return NULL;
+	timed = swz_allocate(1, sizeof(*timed));
+	swz_group_calls_add(timed, &costs->times, costs->min_ns, costs->max_ns);
+	return timed;
 }
 
 void swz_groups_add(struct swz_groups *groups,
@@ -131,7 +146,8 @@ void swz_groups_add(struct swz_groups *groups,
 			.calls = costs->calls,
 			.self_ns = costs->self_ns,
 			.inclusive_ns = costs->inclusive_ns,
-			.self_waiting_ns = costs->self_waiting_ns};
+			.self_waiting_ns = costs->self_waiting_ns,
+			.timed = timed_of(groups, costs)};
 	}
 	add_hits(groups, index, &report->hits, part_of);
 	free(part_of);
@@ -187,9 +203,9 @@ static void sum_times(struct swz_groups *groups)
 
 		swz_thread_times_add(&groups->processes[thread->process].times,
 				     &thread->times);
-		add_calls(&groups->processes[thread->process].calls,
-			  &thread->calls.times, thread->calls.min_ns,
-			  thread->calls.max_ns);
+		swz_group_calls_add(&groups->processes[thread->process].calls,
+				    &thread->calls.times, thread->calls.min_ns,
+				    thread->calls.max_ns);
 	}
 	for (i = 0; i < groups->process_count; i++)
 		groups->processes[i].times.wall_ns = swz_profile_wall_ns(
@@ -361,6 +377,11 @@ void swz_groups_free(struct swz_groups *groups)
 
 	for (i = 0; i < groups->sum_count; i++)
 		free(groups->sums[i].threads);
+	for (i = 0; i < groups->part_count; i++) {
+		if (groups->parts[i].timed)
+			swz_call_times_free(&groups->parts[i].timed->times);
+		free(groups->parts[i].timed);
+	}
 	for (i = 0; i < groups->thread_count; i++)
 		swz_call_times_free(&groups->threads[i].calls.times);
 	for (i = 0; i < groups->process_count; i++)

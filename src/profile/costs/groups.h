@@ -5,13 +5,16 @@
  * wait for the slowest one lose what it has more than the mean. The ranks come
  * one after the other, as the times of thousands may not have room. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/costs/call_times.h"
+#include "profile/costs/call_tree.h"
 #include "profile/costs/contexts.h"
 #include "profile/file/ranks.h"
+#include "profile/file/reader.h"
 #include "profile/file/records.h"
+#include "profile/flows/flows.h"
 #include "profile/names/catalog.h"
 #include "profile/names/function_rules.h"
 
@@ -47,7 +50,7 @@ enum swz_group_key {
 	SWZ_BY_THREAD,
 	SWZ_BY_FILE,
 	SWZ_BY_LINE,
-	SWZ_BY_CAUSE, /* what was done for which function: causes.h */
+	SWZ_BY_CAUSE, /* what was done for which function: groups.h */
 	SWZ_BY_RANK   /* columns only */
 };
 
@@ -87,6 +90,8 @@ struct swz_group_part {
 	int64_t self_ns;
 	int64_t inclusive_ns;
 	int64_t self_waiting_ns;
+	struct swz_group_calls *timed; /* how long they took, with
+					* swz_groups.imbalance; or NULL */
 };
 
 /* The processes of a parallel program that have one number. */
@@ -126,11 +131,20 @@ struct swz_groups {
 	bool without_cells; /* nobody looks at what single columns have */
 };
 
+/* A percentile of the calls of the ranks that have such times. */
+struct swz_rank_percentile {
+	int64_t least_ns, most_ns;
+	size_t most_at;
+	size_t count; /* ranks; 0: the times of none are known */
+};
+
 /* How a row's times differ between ranks. */
 struct swz_group_spread {
 	struct swz_imbalance self, inclusive;
+	struct swz_rank_percentile percentiles[SWZ_PERCENTILES_SHOWN];
 	size_t column;                 /* the latest, not yet in these: */
 	int64_t self_ns, inclusive_ns; /* what it has */
+	struct swz_group_calls timed;
 };
 
 /* A row. What has no meaning for the key is NULL or 0. */
@@ -162,6 +176,11 @@ struct swz_group_table {
 	int64_t *column_ns; /* what of them is in the rows */
 	struct swz_intern strings;
 };
+
+/* Adds the times of calls, and the shortest and the longest. */
+void swz_group_calls_add(struct swz_group_calls *to,
+			 const struct swz_call_times *times, int64_t min_ns,
+			 int64_t max_ns);
 
 /* Adds a process, of which there may be no thread; its threads come next. */
 void swz_groups_add_process(struct swz_groups *groups,
@@ -202,7 +221,7 @@ void swz_group_table_make(struct swz_group_table *table,
 			  const struct swz_patterns *filters);
 void swz_group_table_free(struct swz_group_table *table);
 
-/* --- group table ---------------------------------------------------------- */
+/* --- a table of groups --------------------------------------------------- */
 
 /* The catalog's function of what a rank has spent (swz_profile_rank_costs()) in
  * the profile of BINDING. */
@@ -216,5 +235,30 @@ static inline uint32_t swz_rank_function(struct swz_binding *binding,
 					      cost->function)
 		       : swz_binding_function(binding, cost->function, 0);
 }
+
+/* --- causes --------------------------------------------------------------- */
+
+/* Work that a thread does for another one has a second parent: the call that
+ * posted it (a job that was queued, a request that was written, a thread that
+ * was created). The contexts of all threads are put together so that such work
+ * hangs below that call, as --flows have recorded it, across threads and
+ * processes. Every call and every ns stays one: sums are those of the contexts
+ * by callers. docs/flows.md says what counts as posted. */
+
+struct swz_causes;
+
+struct swz_causes *swz_causes_begin(void);
+void swz_causes_free(struct swz_causes *causes); /* NULL is fine */
+
+/* A thread, the flows' THREAD of PROCESS, and its contexts, which are by unit
+ * and become CAUSES' own. */
+void swz_causes_add(struct swz_causes *causes, uint32_t process,
+		    uint32_t thread, const struct swz_profile *profile,
+		    struct swz_contexts *own);
+
+/* Puts the contexts of all threads into TO, which has its root alone. FLOWS may
+ * be NULL. RANGE: of whose events the contexts are, or NULL. */
+void swz_causes_place(struct swz_causes *causes, const struct swz_flows *flows,
+		      const struct swz_range *range, struct swz_contexts *to);
 
 #endif

@@ -17,7 +17,7 @@
  * Then the contexts are the samples', and a call edge keeps its count in a
  * folded context: its caller, beneath a caller that is not known. */
 
-#include "profile/costs/joined.h"
+#include "profile/costs/runs.h"
 
 #include <stdlib.h>
 
@@ -506,20 +506,28 @@ static void sum_up(struct joining *j)
  * In calls as short as the empty function's it is what was measured there, in
  * calls of twice that length all. In the former the processor does the work of
  * caller and function together, and beside the counting: up to the time of a
- * call of the empty function may be either's. */
+ * call of the empty function may be either's. On a processor that is shared
+ * (SMT) the same takes up to twice as long. That a call does more than the
+ * empty function is known where a fifth of the samples are the function's own,
+ * the less so the fewer they are. */
 static int64_t cost_of(struct counted *c, uint64_t calls,
 		       struct swz_call_costs costs)
 {
-	double own, whole, least, share, each;
+	double own, whole, once, slower, least, share, each;
 
 	if (!calls || !costs.counted)
 		return c->own_ns;
 	own = (double)c->own_ns / (double)calls;
 	whole = own + (double)c->self_ns / (double)calls;
 	each = (double)costs.counted / 1024;
-	least = each + (double)costs.plain / 1024;
+	once = each + (double)costs.plain / 1024;
+	slower = 2 - 4 * (double)c->self_ns / (double)c->own_ns;
+	slower = slower < 1 ? 1 : slower;
+	least = whole < once            ? once
+		: whole < once * slower ? whole
+					: once * slower;
 	share = (whole - least) / least;
-	share = share < 0 ? 0 : share > 1 ? 1 : share;
+	share = share > 1 ? 1 : share;
 	c->unsure_ns = (1 - share) * (least - each) * (double)calls;
 	if (own > each)
 		own = each + (own - each) * share;

@@ -80,7 +80,7 @@ static void take_called(struct swz_merge *merge,
 				   profile->labels[2 * i + 1]);
 }
 
-/* Of calls that were counted a sum says which functions never ran. */
+/* A sum of counted calls says which functions never ran. */
 static bool lists_functions(const struct swz_profile *profile)
 {
 	uint32_t flags = profile->header.flags;

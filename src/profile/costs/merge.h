@@ -18,8 +18,8 @@
 struct swz_merge_module {
 	const char *path;
 	struct swz_module_record record; /* as in the first profile */
-	bool by_name; /* its code is in no file: functions are known by name */
-	uint64_t next_address; /* of the next one of them */
+	bool by_name; /* its code is in no file: functions are known by name,
+		       * too */
 };
 
 struct swz_merge_function {

@@ -16,10 +16,11 @@
 
 /* Modules are the same as everywhere: by build-id, or by path where they have
  * none. Code that lies in no file (made at run time, or a script's) has made-up
- * addresses in each profile: there a function is known by its name. */
+ * addresses, of its name and line: there a function is known by address and
+ * name. It keeps the address, so a reader takes it for the same in a profile
+ * and in a sum. */
 
 #define NONE SWZ_INDEX_NONE
-#define NAMED_FUNCTION_BYTES 16u
 #define UNKNOWN_MODULE UINT64_MAX
 
 static bool is_same_file(const struct swz_merge_module *known,
@@ -50,8 +51,7 @@ static uint32_t add_module(struct swz_merge *merge,
 	*found = (struct swz_merge_module){
 		.path = swz_intern(&merge->strings, module->path),
 		.record = module->record,
-		.by_name = module->record.start >= SWZ_NO_FILE_START,
-		.next_address = NAMED_FUNCTION_BYTES};
+		.by_name = module->record.start >= SWZ_NO_FILE_START};
 	return (uint32_t)merge->module_count++;
 }
 
@@ -94,21 +94,27 @@ static uint32_t add_function(struct swz_merge *merge, uint32_t module,
 	return (uint32_t)merge->function_count++;
 }
 
+static uint64_t named_key(uint32_t module, uint64_t address)
+{
+	return (uint64_t)module << 32 | (uint32_t)address;
+}
+
 static uint32_t function_by_name(struct swz_merge *merge, uint32_t module,
 				 const char *name,
 				 const struct swz_profile_function *from)
 {
-	uint32_t *found;
+	uint64_t address = from->address;
+	uint32_t *found, *taken;
 
 	name = swz_intern(&merge->strings, name);
-	found = swz_map_at(&merge->by_name, module, (uintptr_t)name);
-	if (*found == SWZ_MAP_NONE) {
-		*found = add_function(merge, module,
-				      merge->modules[module].next_address,
-				      from);
-		merge->modules[module].next_address += NAMED_FUNCTION_BYTES;
-	}
-	return *found;
+	found = swz_map_at(&merge->by_name, named_key(module, address),
+			   (uintptr_t)name);
+	if (*found != SWZ_MAP_NONE)
+		return *found;
+	while (*(taken = swz_map_at(&merge->by_address, module, address)) !=
+	       SWZ_MAP_NONE)
+		address = (uint32_t)(address + 1);
+	return *found = *taken = add_function(merge, module, address, from);
 }
 
 static uint32_t find_function(struct swz_merge_names *names,
@@ -198,7 +204,7 @@ static bool translate(const struct swz_merge_names *names, uint32_t module,
 	if (symbol == SWZ_MAP_NONE)
 		return false;
 	function = swz_map_get(
-		&merge->by_name, names->modules[module],
+		&merge->by_name, named_key(names->modules[module], *address),
 		(uintptr_t)swz_intern(&merge->strings,
 				      names->profile->symbols[symbol].name));
 	if (function == SWZ_MAP_NONE)

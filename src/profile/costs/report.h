@@ -7,8 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/basics.h"
+#include "profile/file/events.h"
+#include "profile/file/reader.h"
+#include "profile/names/function_rules.h"
 #include "util/memory.h"
-#include "profile/costs/call_times.h"
 #include "profile/costs/call_tree.h"
 #include "profile/names/catalog.h"
 
@@ -107,7 +110,7 @@ struct swz_report {
 	bool has_times;       /* of a function at least: --percentiles */
 	uint64_t lost_times;  /* of calls: there was no room for them */
 	/* Calls are of one run, times of another, which was sampled: see
-	 * joined.h. A time of 0 then means less than bound_ns. */
+	 * runs.h. A time of 0 then means less than bound_ns. */
 	bool joined;
 	bool calls_by_edge;  /* joined: of functions and edges. Contexts that
 			      * have time have no count, and the others no
@@ -327,5 +330,57 @@ struct swz_inclusive {
  * below a folded context counts for the function of that one and those below
  * only: who is above is not known. */
 void swz_inclusive_derive(const struct swz_inclusive *inclusive);
+
+/* --- filters -------------------------------------------------------------- */
+
+/* Filters choose by names of functions what of a profile is shown. They
+ * have the same meaning as those of swizzle-run, after the fact. What is left
+ * out is marked hidden in the tree, so its time is its caller's. */
+
+struct swz_view {
+	struct swz_patterns only;    /* these, and what they call */
+	struct swz_patterns without; /* not these, nor what they call */
+	struct swz_patterns hidden;  /* not these, but what they call */
+	struct swz_patterns callers; /* these, and what leads to them: calls
+				      * from which none of these is reached are
+				      * left out, and what these call */
+	struct swz_rules *rules;     /* the configuration's; or NULL */
+	bool script; /* of those: only functions of scripts and code made at
+		      * run time */
+};
+
+/* True if nothing is left out. */
+bool swz_view_is_whole(const struct swz_view *view);
+
+/* Lets the catalog know the functions of a thread. To be called for all threads
+ * before the first is filtered: names may depend on each other. */
+void swz_view_prepare(struct swz_binding *binding,
+		      const struct swz_profile_thread *thread);
+
+/* Marks what is not shown. Names are resolved for that. */
+void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
+		    struct swz_tree *tree);
+
+/* The nodes of a thread that are shown, for swz_events_show_only(); all if
+ * nothing is left out. To be freed. */
+struct swz_unit_set swz_view_units(const struct swz_view *view,
+				   struct swz_binding *binding,
+				   const struct swz_profile_thread *thread);
+void swz_unit_set_free(struct swz_unit_set *set);
+
+void swz_view_free(struct swz_view *view);
+
+/* --- what was recorded since a snapshot ----------------------------------- */
+
+/* The part of a profile that was recorded since a snapshot of it. */
+
+/* Changes PROFILE to what it has more than EARLIER, a snapshot of the same
+ * process: calls and times since then, of threads that begin then. Nothing is
+ * open any more; the shortest and the longest calls stay those of the whole.
+ * SWZ_E_FORMAT, and nothing is changed: it is no such snapshot, *error says
+ * why. */
+enum swz_status swz_interval_take(struct swz_profile *profile,
+				  const struct swz_profile *earlier,
+				  struct swz_error *error) SWZ_MUST_CHECK;
 
 #endif

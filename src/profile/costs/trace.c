@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
-#include "util/output.h"
 #include "profile/costs/call_tree.h"
-#include "profile/costs/view.h"
+#include "profile/costs/report.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
@@ -22,6 +20,8 @@
 #include "profile/flows/flows.h"
 #include "profile/names/catalog.h"
 #include "profile/names/function_rules.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- calls that the configuration leaves out ----------------------------- */
 

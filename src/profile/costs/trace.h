@@ -11,11 +11,10 @@
 #include <stdio.h>
 
 #include "profile/costs/call_tree.h"
-#include "profile/costs/view.h"
+#include "profile/costs/report.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
-#include "profile/file/samples.h"
 #include "profile/file/values.h"
 #include "profile/flows/flows.h"
 #include "profile/names/catalog.h"

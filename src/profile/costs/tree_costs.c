@@ -165,6 +165,11 @@ void swz_tree_take_looks(struct swz_tree *tree,
 		}
 		node->seen_waiting = swz_add_count(node->seen_waiting,
 						   look->ns);
+		if (look->kind == SWZ_LOOK_BLOCKED)
+			node->blocked = swz_add(node->blocked,
+						swz_scale(swz_signed(look->ns),
+							  profile->clock_ticks,
+							  profile->clock_ns));
 		if (tree->merged)
 			node->waiting = swz_signed(node->seen_waiting);
 		tree->waited_ns = swz_add_count(tree->waited_ns, look->ns);
@@ -181,7 +186,8 @@ void swz_tree_take_looks(struct swz_tree *tree,
 /* Looks of that many ns say little. */
 #define FEW_NS 1e7
 
-/* The part of a context's time that it ran; SHARE is that of all of them. */
+/* The part of a context's time that it ran, by looks; SHARE is that of all of
+ * them. */
 static double running_share(const struct swz_tree_node *node, double share)
 {
 	double ran = (double)node->seen_running;
@@ -190,25 +196,31 @@ static double running_share(const struct swz_tree_node *node, double share)
 	return (ran + share * FEW_NS) / (seen + FEW_NS);
 }
 
+/* How long a context ran, of the time in which it may have; shares are too
+ * small by FACTOR. */
+static double running_time(const struct swz_tree_node *node, double share,
+			   double factor)
+{
+	double unsure = fmax(0, (double)node->self - (double)node->blocked);
+
+	return unsure * fmin(1, factor * running_share(node, share));
+}
+
 static double sum_running(const struct swz_tree *tree, double share,
 			  double factor)
 {
 	double sum = 0;
 	size_t i;
 
-	for (i = 0; i < tree->context_count; i++) {
-		const struct swz_tree_node *node =
-			&tree->nodes[tree->contexts[i]];
-
-		sum += (double)node->self *
-		       fmin(1, factor * running_share(node, share));
-	}
+	for (i = 0; i < tree->context_count; i++)
+		sum += running_time(&tree->nodes[tree->contexts[i]], share,
+				    factor);
 	return sum;
 }
 
 /* By how much the shares are too small. Mostly so, as the one who looks may
  * have taken the processor from the thread that it looks at. No context runs
- * for longer than it is there. */
+ * for longer than it is there without being blocked. */
 static double find_factor(const struct swz_tree *tree, double share,
 			  double running)
 {
@@ -254,8 +266,7 @@ void swz_tree_place_waiting(struct swz_tree *tree)
 		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
 		int64_t part;
 
-		sum += (double)node->self *
-		       (1 - fmin(1, factor * running_share(node, share)));
+		sum += (double)node->self - running_time(node, share, factor);
 		part = sum < (double)tree->waiting_ticks ? (int64_t)sum
 							 : tree->waiting_ticks;
 		node->waiting = part - done < node->self ? part - done

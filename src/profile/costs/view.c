@@ -1,7 +1,7 @@
 /* Each function of the catalog is matched once for a tree; then a walk over the
  * contexts, parents first, says which are below what. */
 
-#include "profile/costs/view.h"
+#include "profile/costs/report.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
  * are used again: what was there at a given moment counts. The files are not
  * trusted. */
 
-#include "base/search.h"
 #include "profile/file/code_files.h"
 
 #include <errno.h>
@@ -19,6 +18,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/basics.h"
 #include "util/memory.h"
 
 /* --- ranges of code ------------------------------------------------------ */
@@ -413,7 +413,7 @@ static void take_move(struct swz_jitdump *dump, struct swz_code_ranges *ranges,
 		return;
 	memcpy(&move, bytes, sizeof(move));
 	name = swz_map_get(&dump->by_index, move.code_index, 0);
-	if (name == SWZ_MAP_NONE)
+	if (name == SWZ_MAP_NONE || !dump->names)
 		return;
 	add_code(ranges, move.new_code_addr, move.code_size,
 		 dump->no_times ? 0 : move.prefix.timestamp, dump->names + name,

@@ -12,7 +12,7 @@
 #include "base/event_history.h"
 #include "util/memory.h"
 #include "profile/file/reader.h"
-#include "profile/file/samples.h"
+#include "profile/file/records.h"
 
 /* --- words of the file --------------------------------------------------- */
 
@@ -249,16 +249,12 @@ static bool event_words_next(struct swz_event_words *words,
  * a place is not an offset but the event itself, with its time, and is looked
  * for in the chunk whose times it fits. */
 
-/* Who fills a place late was interrupted by a signal's handler; so long it is
- * waited for. */
-#define HOLE_NS 200000000
-
 struct swz_new_events {
 	struct swz_event_words *words;
 	struct swz_profile_thread thread; /* chunks up to a gap */
 	struct swz_events_place *place;
 	uint64_t until, enters_until, hole_ticks;
-	bool has_gap, ended;
+	bool has_gap, ended, wait;
 };
 
 /* The reader meets chunks one after the other, and the thread goes on: it may
@@ -319,6 +315,7 @@ static void find_place(struct swz_new_events *events)
 	/* it was overwritten (--ring), or lies behind a gap */
 	events->place->lost = !events->has_gap;
 	events->ended = true;
+	events->wait = events->has_gap;
 }
 
 /* The first event that is later than the place, which is gone. */
@@ -335,14 +332,20 @@ static void skip_earlier(struct swz_new_events *events)
 		;
 }
 
+uint64_t swz_late_ticks(const struct swz_profile *profile)
+{
+	double ticks = 0.2e9 * (double)profile->clock_ticks /
+		       (double)profile->clock_ns;
+
+	return ticks < 0x1p62 ? (uint64_t)ticks : 0;
+}
+
 struct swz_new_events *swz_new_events_open(
 	const struct swz_profile *profile,
 	const struct swz_profile_thread *thread, struct swz_events_place *place,
 	uint64_t until)
 {
 	struct swz_new_events *events = swz_allocate(1, sizeof(*events));
-	double ticks = (double)HOLE_NS * (double)profile->clock_ticks /
-		       (double)profile->clock_ns;
 
 	events->thread = *thread;
 	events->thread.event_chunk_count = count_adjacent(profile, thread);
@@ -351,7 +354,7 @@ struct swz_new_events *swz_new_events_open(
 	events->words = event_words_open(profile, &events->thread);
 	events->place = place;
 	events->until = events->enters_until = until;
-	events->hole_ticks = ticks < 0x1p62 ? (uint64_t)ticks : 0;
+	events->hole_ticks = swz_late_ticks(profile);
 	/* a call that ends sooner is taken back */
 	if (until != UINT64_MAX && until > profile->header.min_ticks)
 		events->enters_until = until - profile->header.min_ticks;
@@ -391,16 +394,26 @@ bool swz_new_events_next(struct swz_new_events *events,
 {
 	if (events->ended)
 		return false;
-	events->ended = !event_words_next(events->words, word) ||
-			word->ticks > (word->kind == SWZ_EVENT_ENTER
-					       ? events->enters_until
-					       : events->until) ||
-			waits_for_hole(events, word);
+	if (!event_words_next(events->words, word)) {
+		events->ended = true;
+		events->wait = events->has_gap;
+	} else if (word->ticks > (word->kind == SWZ_EVENT_ENTER
+					  ? events->enters_until
+					  : events->until)) {
+		events->ended = true;
+	} else {
+		events->ended = events->wait = waits_for_hole(events, word);
+	}
 	if (events->ended)
 		return false;
 	events->place->last = *word;
 	events->place->lost = false;
 	return true;
+}
+
+bool swz_new_events_wait(const struct swz_new_events *events)
+{
+	return events->wait;
 }
 
 /* --- from when to when --------------------------------------------------- */

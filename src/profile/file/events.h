@@ -130,6 +130,10 @@ struct swz_events_place {
 		    * between it and the next may be missing */
 };
 
+/* 0.2 s, in ticks: so long it is waited for what a thread puts down late, as a
+ * signal's handler or another process came between. */
+uint64_t swz_late_ticks(const struct swz_profile *profile);
+
 struct swz_new_events;
 
 /* Events behind PLACE that are not later than UNTIL, which must be a time
@@ -141,6 +145,9 @@ struct swz_new_events *swz_new_events_open(
 	uint64_t until);
 bool swz_new_events_next(struct swz_new_events *events,
 			 struct swz_event_word *word);
+/* After the last one: more that are not later than UNTIL lie behind a part that
+ * this profile lacks, and come by a later one. */
+bool swz_new_events_wait(const struct swz_new_events *events);
 void swz_new_events_close(struct swz_new_events *events); /* NULL is fine */
 
 /* --- from when to when --------------------------------------------------- */

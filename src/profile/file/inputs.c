@@ -19,13 +19,13 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "swizzle/format.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "base/syscall.h"
+#include "profile/file/code_files.h"
+#include "profile/file/reader.h"
+#include "swizzle/format.h"
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/file/reader.h"
-#include "profile/file/run_time_code.h"
 
 /* --- archives ------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "swizzle/format.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "profile/file/reader.h"
 
 struct swz_inputs {

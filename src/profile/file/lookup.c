@@ -2,8 +2,7 @@
  * number and by address. Addresses are those of the process: modules may have
  * come and gone. */
 
-#include "base/page.h"
-#include "base/search.h"
+#include "base/basics.h"
 #include "profile/file/scan.h"
 
 #include <errno.h>
@@ -16,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/printable.h"
-#include "util/memory.h"
 #include "profile/file/reader.h"
+#include "util/memory.h"
 
 /* --- by number and by address -------------------------------------------- */
 

@@ -1,8 +1,6 @@
 /* swizzle-run does two things with profiles when a run has ended: it writes the
  * end of killed processes, and makes large profiles smaller. */
 
-#include "profile/file/packing.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,11 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "swizzle/format.h"
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/run_summary.h"
 #include "profile/file/inputs.h"
+#include "profile/file/packing.h"
 #include "profile/file/scan.h"
+#include "swizzle/format.h"
 
 /* --- the profiles of a run ----------------------------------------------- */
 
@@ -243,7 +242,7 @@ static bool describe(int fd, const struct stat *st)
 }
 
 /* Whoever would remove the old file, or put another one in its place, needs its
- * lock first (runtime/record/file_name.c). */
+ * lock first (runtime/record/file_mapping.c). */
 static bool replace(const struct packing *p, int folder, const char *name,
 		    const struct stat *st)
 {

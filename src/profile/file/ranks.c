@@ -12,7 +12,7 @@
 
 #include "swizzle/format.h"
 #include "base/number_bytes.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "util/memory.h"
 #include "profile/file/scan.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "swizzle/format.h"
-#include "base/status.h"
+#include "base/basics.h"
 
 struct swz_profile;
 struct swz_scan;

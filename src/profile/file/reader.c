@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "swizzle/format.h"
-#include "base/status.h"
-#include "util/memory.h"
+#include "base/basics.h"
+#include "profile/file/code_files.h"
 #include "profile/file/inputs.h"
 #include "profile/file/ranks.h"
 #include "profile/file/records.h"
-#include "profile/file/run_time_code.h"
 #include "profile/file/scan.h"
 #include "profile/file/values.h"
+#include "swizzle/format.h"
+#include "util/memory.h"
 
 /* --- putting records in order -------------------------------------------- */
 

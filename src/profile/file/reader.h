@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "swizzle/format.h"
-#include "base/status.h"
+#include "base/basics.h"
 
 struct swz_code_ranges;
 struct swz_profile_signature;
@@ -158,7 +158,7 @@ struct swz_value_chunk {
 	uint64_t bytes;
 };
 
-/* When samples of a thread were taken; see samples.h. */
+/* When samples of a thread were taken; see records.h. */
 struct swz_sample_chunk {
 	uint32_t owner;                             /* the thread's index */
 	bool waiting;                               /* it waited then */

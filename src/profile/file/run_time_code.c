@@ -1,8 +1,6 @@
 /* Code made at run time has no module. Its functions get one, named by the
  * profile's own chunk or by the files that a JIT compiler has left. */
 
-#include "profile/file/run_time_code.h"
-
 #include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
@@ -12,9 +10,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "util/memory.h"
 #include "profile/file/code_files.h"
 #include "profile/file/scan.h"
+#include "util/memory.h"
 
 /* --- the chunk of names -------------------------------------------------- */
 

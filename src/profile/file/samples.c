@@ -2,7 +2,7 @@
  * the whole run, divided by samples: a node's own time is shared by its samples
  * evenly, so that ranges side by side add up to the whole. */
 
-#include "profile/file/samples.h"
+#include "profile/file/records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -329,14 +329,11 @@ static void count_untimed(const struct swz_node_span *span,
 			shares[i].all[0] = shares[i].calls;
 }
 
-static struct share *share_of(const struct swz_node_span *span,
-			      struct share *shares,
-			      const struct swz_profile_sample *sample)
+static bool is_in_span(const struct swz_node_span *span,
+		       const struct swz_profile_sample *sample)
 {
 	return sample->node >= span->unit &&
-			       sample->node - span->unit < span->count
-		       ? &shares[sample->node - span->unit]
-		       : NULL;
+	       sample->node - span->unit < span->count;
 }
 
 struct swz_sample_share *swz_sample_shares(
@@ -355,10 +352,10 @@ struct swz_sample_share *swz_sample_shares(
 						    sizeof(*shares));
 
 		for (j = 0; j < sample_count; j++) {
-			struct share *s = share_of(span, shares, &samples[j]);
+			const struct swz_profile_sample *s = &samples[j];
 
-			if (s)
-				s->all[samples[j].waiting]++;
+			if (is_in_span(span, s))
+				shares[s->node - span->unit].all[s->waiting]++;
 		}
 		find_own(profile, span, shares);
 		for (j = 0; j < span->count; j++)
@@ -457,10 +454,11 @@ static uint64_t keep_of_thread(struct swz_profile *profile,
 
 		for (j = 0; j < count; j++) {
 			const struct swz_profile_sample *s = &samples[j];
-			struct share *share = share_of(span, shares, s);
+			struct share *share;
 
-			if (!share)
+			if (!is_in_span(span, s))
 				continue;
+			share = &shares[s->node - span->unit];
 			share->all[s->waiting]++;
 			if (s->ticks < from || s->ticks >= to)
 				continue;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "swizzle/format.h"
-#include "base/time_bucket.h"
 #include "base/number_bytes.h"
-#include "util/memory.h"
+#include "base/time_bucket.h"
+#include "profile/file/code_files.h"
 #include "profile/file/ranks.h"
 #include "profile/file/reader.h"
 #include "profile/file/records.h"
-#include "profile/file/run_time_code.h"
 #include "profile/file/values.h"
+#include "swizzle/format.h"
+#include "util/memory.h"
 
 /* --- packed nodes -------------------------------------------------------- */
 
@@ -574,7 +574,7 @@ static void read_looks(struct swz_scan *scan, const struct swz_chunk *chunk,
 		struct swz_look look;
 
 		memcpy(&look, body + i * sizeof(look), sizeof(look));
-		if (!look.node || look.kind > SWZ_LOOK_RAN)
+		if (!look.node || look.kind > SWZ_LOOK_BLOCKED)
 			continue;
 		swz_grow(&profile->looks, &scan->look_capacity,
 			 profile->look_count, sizeof(*profile->looks));
@@ -582,6 +582,42 @@ static void read_looks(struct swz_scan *scan, const struct swz_chunk *chunk,
 			(struct swz_profile_look){.node = look.node,
 						  .kind = look.kind,
 						  .ns = look.ns};
+	}
+}
+
+static void add_times(struct swz_scan *scan, uint32_t owner, uint32_t function,
+		      uint32_t bucket, uint64_t calls)
+{
+	struct swz_profile *profile = scan->profile;
+
+	swz_grow(&profile->times, &scan->times_capacity, profile->times_count,
+		 sizeof(*profile->times));
+	profile->times[profile->times_count++] = (struct swz_profile_times){
+		.owner = owner,
+		.function = function,
+		.bucket = bucket,
+		.calls = calls};
+}
+
+/* Calls that the process has not counted yet. */
+static void read_times(struct swz_scan *scan, const struct swz_chunk *chunk,
+		       const uint8_t *body, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < chunk->count && i < size / sizeof(uint64_t); i++) {
+		uint64_t noted;
+		uint32_t bucket;
+
+		memcpy(&noted, body + i * sizeof(noted), sizeof(noted));
+		bucket = (uint32_t)noted ^ SWZ_TIME_PENDING;
+		if (!noted)
+			continue;
+		if (bucket < SWZ_TIME_BUCKETS)
+			add_times(scan, chunk->owner, (uint32_t)(noted >> 32),
+				  bucket, 1);
+		else
+			scan->profile->damage.bad_chunks++;
 	}
 }
 
@@ -607,15 +643,9 @@ static void read_histogram(struct swz_scan *scan, const struct swz_chunk *chunk,
 		memcpy(&calls, body + i * sizeof(calls), sizeof(calls));
 		if (!calls)
 			continue;
-		swz_grow(&profile->times, &scan->times_capacity,
-			 profile->times_count, sizeof(*profile->times));
-		profile->times[profile->times_count++] =
-			(struct swz_profile_times){
-				.owner = chunk->owner,
-				.function = (uint32_t)function,
-				.bucket = (uint32_t)(block << SWZ_BUCKET_BITS) +
-					  (uint32_t)i,
-				.calls = calls};
+		add_times(scan, chunk->owner, (uint32_t)function,
+			  (uint32_t)(block << SWZ_BUCKET_BITS) + (uint32_t)i,
+			  calls);
 	}
 }
 
@@ -791,6 +821,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_HISTOGRAM:
 		read_histogram(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_TIMES:
+		read_times(scan, chunk, body, room);
 		break;
 	case SWZ_CHUNK_MARKS:
 		swz_scan_marks(scan, chunk, body, room);

@@ -30,7 +30,7 @@ static int compare_ids(const void *left, const void *right)
 	return a->function < b->function ? -1 : a->function > b->function;
 }
 
-/* That of a function's id, or NULL. */
+/* The signature of the function with this id, or NULL. */
 static const struct swz_profile_signature *signature_find(
 	const struct swz_profile *profile, uint32_t function)
 {
@@ -510,6 +510,25 @@ void swz_values_decode(struct swz_value_reader *reader,
 	values->moment = item->record.kind;
 	signature_decode(item->signature, values->moment, entry->bytes,
 			 entry->size, values);
+}
+
+bool swz_values_lack(const struct swz_profile *profile,
+		     struct swz_value_reader *reader,
+		     const struct swz_event *event)
+{
+	const struct swz_node *node = swz_profile_node(profile, event->node);
+	const struct swz_profile_signature *signature =
+		node ? signature_find(profile, node->function) : NULL;
+
+	if (!signature ||
+	    (event->how != SWZ_EVENT_ENTER && event->how != SWZ_EVENT_RETURN))
+		return false;
+	if (!(event->begins ? signature->entry_parts : signature->return_parts))
+		return false;
+	if (!reader)
+		return true;
+	fill_window(reader, event->ticks);
+	return !find(reader, event);
 }
 
 /* NULL: there are none. */

@@ -21,7 +21,7 @@ struct swz_profile;
 struct swz_rule;
 struct swz_scan;
 
-/* What the configuration says of a type. */
+/* A type's rule in the configuration. */
 struct swz_type_rule {
 	const struct swz_rule *rule; /* NULL: nothing */
 	uint8_t kind; /* enum swz_type_kind, as it was recorded */
@@ -130,6 +130,13 @@ void swz_values_decode(struct swz_value_reader *reader,
 bool swz_values_of(struct swz_value_reader *reader,
 		   const struct swz_event *event,
 		   struct swz_call_values *values);
+
+/* True if the event should have values and there are none (yet). A thread
+ * writes them before the event, but READER reads blocks ahead, and may have
+ * been there before. Takes nothing; READER: NULL is fine. */
+bool swz_values_lack(const struct swz_profile *profile,
+		     struct swz_value_reader *reader,
+		     const struct swz_event *event);
 
 /* The arguments of a call, to be decoded later or not at all. Begins with
  * zeros. */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
-#include "util/memory.h"
+#include "base/basics.h"
 #include "profile/flows/flows.h"
+#include "util/memory.h"
 
 /* --- bytes in their order ------------------------------------------------ */
 

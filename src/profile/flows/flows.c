@@ -4,7 +4,6 @@
  * (flow_data.c, flow_tasks.c). What is not certain is no flow: it is counted as
  * a doubt. */
 
-#include "base/search.h"
 #include "profile/flows/flows.h"
 
 #include <inttypes.h>
@@ -16,9 +15,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "util/memory.h"
+#include "base/basics.h"
 #include "profile/file/reader.h"
 #include "profile/file/values.h"
+#include "util/memory.h"
 
 /* --- calls --------------------------------------------------------------- */
 

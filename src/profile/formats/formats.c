@@ -6,13 +6,8 @@
 
 #include "profile/file/inputs.h"
 #include "profile/formats/calls/calls.h"
-#include "profile/formats/calls/rings.h"
-#include "profile/formats/calls/sample_list.h"
 #include "profile/formats/common/writers.h"
-#include "profile/formats/tables/assembly.h"
-#include "profile/formats/tables/by.h"
-#include "profile/formats/tables/coverage.h"
-#include "profile/formats/tables/raw.h"
+#include "profile/formats/tables/table.h"
 
 static void write_callgrind(struct swz_writer *writer,
 			    const struct swz_section *section)
@@ -200,7 +195,7 @@ static const struct swz_format formats[] = {
 		.takes = SWZ_TELLS_FOLDED | SWZ_WRITES_FILE | SWZ_COMPRESSES,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
 			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS |
-			 SWZ_NEEDS_EDGES,
+			 SWZ_NEEDS_EDGES | SWZ_NEEDS_JOINED_THREADS,
 		.prefix = "swizzle.",
 		.suffix = ".sqlite",
 		.for_owner = true,

@@ -4,10 +4,10 @@
 /* The output formats: what each can do, and its writer. */
 
 #include "profile/formats/common/section.h"
-#include "profile/formats/page/calls_page.h"
+#include "profile/formats/page/html_blocks.h"
 
-struct swz_by_section; /* by.h */
-struct swz_coverage;   /* coverage.h */
+struct swz_by_section; /* table.h */
+struct swz_coverage;   /* table.h */
 
 /* How a format uses options; without the bit the option is wrong usage. */
 enum swz_format_takes {
@@ -41,6 +41,9 @@ enum swz_format_needs {
 	SWZ_NEEDS_UNITS = 16,  /* contexts of a trace's nodes: see contexts.h */
 	SWZ_NEEDS_HITS = 64,   /* the lines that samples hit, of the report */
 	SWZ_NEEDS_EDGES = 32,  /* of the report */
+	SWZ_NEEDS_JOINED_THREADS = 1024, /* where counts and times are joined:
+					  * before the section of all one
+					  * per thread, for its functions */
 	SWZ_NEEDS_CELLS = 128, /* --by rank: what each rank has, too */
 	SWZ_NEEDS_TIMES = 256, /* or whole contexts: counts (-m count) will not
 				* do ... */

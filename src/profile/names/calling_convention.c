@@ -3,8 +3,6 @@
  * lists: compilers write those for optimised code only, and they end within the
  * prologue. */
 
-#include "profile/names/calling_convention.h"
-
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -14,7 +12,6 @@
 
 #include "swizzle/values.h"
 #include "profile/names/dwarf_types.h"
-#include "profile/names/value_places.h"
 
 /* --- classes of the System V ABI ----------------------------------------- */
 

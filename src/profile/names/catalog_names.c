@@ -290,7 +290,7 @@ static void resolve_new(struct swz_catalog *catalog, struct swz_map *names)
 
 	for (i = 0; i < count; i++)
 		sorted[i] = &catalog->functions[catalog->resolved + i];
-	qsort(sorted, count, sizeof(*sorted), by_place);
+	qsort(sorted, count, sizeof(struct swz_catalog_function *), by_place);
 	for (i = 0; i < count; i++) {
 		swz_progress_add(1);
 		resolve(catalog, sorted[i]);

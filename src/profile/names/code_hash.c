@@ -15,7 +15,7 @@
  *
  * Without symbols, functions are those of .eh_frame. */
 
-#include "profile/names/code_hash.h"
+#include "profile/names/rebuilt.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/search.h"
+#include "base/basics.h"
 #include "image/cursor.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
@@ -200,7 +200,7 @@ static size_t text_size(struct swz_bytes bytes)
 	return 0;
 }
 
-/* What an address is of: a name, or a text. */
+/* Mixes in the name of what is at an address, or a text there. */
 static uint64_t mix_place(const struct code *code, uint64_t hash,
 			  uint64_t address)
 {
@@ -792,7 +792,7 @@ static void find_symbols(struct code *code, const struct swz_debug_files *files)
 					  code->build->build_id_bytes, &found);
 		if (fd < 0)
 			fd = swz_debug_files_find_usual(
-				code->build->build_id,
+				code->build->path, code->build->build_id,
 				code->build->build_id_bytes, &found);
 		code->debug = map_file(fd);
 		free(found);

@@ -1,4 +1,3 @@
-#include "base/search.h"
 #include "profile/names/debug_info.h"
 
 #include <dwarf.h>
@@ -16,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/basics.h"
 #include "util/memory.h"
 #include "util/output.h"
 
@@ -633,11 +633,21 @@ int swz_debug_files_find(const struct swz_debug_files *files, const char *path,
 	return fd;
 }
 
-int swz_debug_files_find_usual(const uint8_t *build_id, size_t build_id_bytes,
-			       char **found)
+int swz_debug_files_find_usual(const char *path, const uint8_t *build_id,
+			       size_t build_id_bytes, char **found)
 {
+	int fd;
+
 	if (!is_usable(build_id_bytes))
 		return -1;
-	return try(path_by_build_id(USUAL_DIRECTORY, build_id, build_id_bytes),
-		   build_id, build_id_bytes, found);
+	fd = find_in(USUAL_DIRECTORY, path, build_id, build_id_bytes, found);
+	if (fd < 0)
+		fd = try(swz_print("%s.debug", path), build_id, build_id_bytes,
+			 found);
+	if (fd < 0)
+		fd = try(swz_print("%.*s.debug/%s.debug",
+				   (int)(swz_base_name(path) - path), path,
+				   swz_base_name(path)),
+			 build_id, build_id_bytes, found);
+	return fd;
 }

@@ -78,9 +78,9 @@ int swz_debug_files_find(const struct swz_debug_files *files, const char *path,
 			 const uint8_t *build_id, size_t build_id_bytes,
 			 char **found);
 
-/* The same in /usr/lib/debug. */
-int swz_debug_files_find_usual(const uint8_t *build_id, size_t build_id_bytes,
-			       char **found);
+/* The same in /usr/lib/debug, beside PATH and in a folder .debug there. */
+int swz_debug_files_find_usual(const char *path, const uint8_t *build_id,
+			       size_t build_id_bytes, char **found);
 
 /* --- unit index ----------------------------------------------------------- */
 

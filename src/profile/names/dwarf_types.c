@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "profile/names/function_rules.h"
 #include "util/memory.h"
-#include "profile/names/signature_builder.h"
 
 /* --- entries of the debug information ------------------------------------ */
 

@@ -6,9 +6,11 @@
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "profile/names/signature_builder.h"
+#include "profile/names/function_rules.h"
+#include "swizzle/values.h"
 
 /* --- entries of the debug information ------------------------------------ */
 
@@ -104,5 +106,185 @@ enum swz_type_kind swz_value_base_kind(Dwarf_Die *type);
 /* Where it lies among the builder's text. NULL: 0. */
 uint32_t swz_signature_add_text(struct swz_signature_builder *b,
 				const char *text);
+
+/* --- where a value lies -------------------------------------------------- */
+
+/* The parts of one function's signature, as they are given out: registers, the
+ * stack, and memory that these lead to. */
+
+#define SWZ_MOST_OBJECT_BYTES 128u
+#define SWZ_MOST_TEXTS 16u /* of an object, with dump_this */
+
+/* How far the registers and the stack have been given out. */
+struct swz_placing {
+	struct swz_signature_builder *b;
+	unsigned integers, vectors, kept, value;
+	int32_t stack;
+	size_t first;     /* of the parts */
+	bool splits_wide; /* by clang before its version 18 */
+	bool either;      /* it may be of Rust's convention, or of C's */
+	/* out-parameters, and what is read of the object */
+	struct swz_value_part returns[SWZ_MOST_KEPT + SWZ_MOST_TEXTS];
+	unsigned return_count;
+	const char *function; /* its name, without the class; or NULL */
+	bool is_this; /* the argument is the object of a method, or shown as
+		       * one */
+	bool dumped;  /* there was one: dump_this is of one object */
+	Dwarf_Die *result; /* its type, with the names that typedefs give */
+	const struct swz_signature_wish *wish; /* or NULL */
+};
+
+/* The place of the next argument that is one word. */
+void swz_next_integer(struct swz_placing *p, struct swz_value_part *part);
+void swz_next_vector(struct swz_placing *p, struct swz_value_part *part);
+
+/* A place as another part's `other` says it. */
+uint16_t swz_place_number(const struct swz_value_part *part);
+
+void swz_place_part(struct swz_placing *p, struct swz_value_part part);
+
+/* An object, or text in it, that PART's place points at; and what that leads to
+ * if it is a smart pointer. ENTERED: of an argument. */
+void swz_place_object(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *type, bool entered);
+
+/* Texts that fields of a struct that is passed by value lead to. PARTS has its
+ * COUNT registers, or the place on the stack. */
+void swz_place_value_texts(struct swz_placing *p,
+			   const struct swz_value_part *parts, size_t count,
+			   Dwarf_Die *type);
+
+/* At the return: what PART's place points at, which the function may have
+ * written to. */
+void swz_place_written(struct swz_placing *p, struct swz_value_part part,
+		       Dwarf_Die *type);
+
+/* A value of class INTEGER that is one register or word, at PART's place. */
+void swz_place_scalar(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *type, bool entered);
+
+/* dump_this: the object that an argument points at, which NAME calls.
+ * True if there is one. */
+bool swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *pointer, const char *name);
+
+/* True if dump_this names the argument, as in "ctx" or "ctx->depth". */
+bool swz_is_dumped(const struct swz_placing *p, const char *name);
+
+/* Lets PART, whose place points at an object, have what is recorded of it;
+ * TYPE: the object's. */
+void swz_place_fill(struct swz_placing *p, struct swz_value_part *part,
+		    Dwarf_Die *type);
+
+/* The same part at the return: what its place points at is read again. There
+ * must be room (SWZ_MOST_KEPT). */
+void swz_place_kept(struct swz_placing *p, struct swz_value_part part);
+
+/* --- arguments that are chosen (signature_builder.c)
+ * --------------------------- */
+
+/* How far a signature was when an argument began. */
+struct swz_placed {
+	size_t parts;
+	unsigned kept, returns;
+};
+
+/* The wish chooses what there is of ARGUMENT: the parts that were placed since
+ * SINCE stay, or fields alone take their place; others are added. */
+void swz_place_chosen(struct swz_placing *p, Dwarf_Die *argument,
+		      const struct swz_placed *since);
+
+/* How the C and C++ conventions see a type (SysV ABI for x86-64, 3.2.3; Itanium
+ * C++ ABI, 3.1). */
+
+/* --- classes of the System V ABI ----------------------------------------- */
+
+enum swz_abi_class {
+	SWZ_ABI_NONE,
+	SWZ_ABI_INTEGER,
+	SWZ_ABI_SSE,
+	SWZ_ABI_MEMORY,
+	SWZ_ABI_X87
+};
+
+/* Adds to the classes of the two halves of an object those of its parts. False:
+ * it has too many of them, and nothing is known. */
+bool swz_abi_classify(Dwarf_Die *type, enum swz_abi_class halves[2]);
+
+/* Objects with a copy constructor or a destructor of their own are passed by
+ * the address of a copy. Clang says which those are. */
+bool swz_abi_by_address(Dwarf_Die *type);
+
+/* --- locations that the debug information states ------------------------- */
+
+/* Where the debug information itself says that an argument lies at the first
+ * instruction: seldom all of it, and with optimisation only. Compilers drop
+ * arguments that a function does not need, and older ones do not say so; then
+ * those behind it have moved. */
+
+/* True if a register is not the one that PARTS of the argument say. */
+bool swz_entry_differs(Dwarf_Die *function, Dwarf_Die *declared,
+		       const struct swz_value_part *parts, size_t count);
+
+/* --- C and C++ ----------------------------------------------------------- */
+
+/* Where C and C++ pass what they pass: the next argument, and the result. */
+
+/* False: from here on it is not known where arguments lie. */
+bool swz_c_argument(struct swz_placing *p, Dwarf_Die *argument);
+
+/* _Complex long double, which returns in two registers of the x87. */
+bool swz_c_is_wide_complex(Dwarf_Die *type);
+
+/* BY_ADDRESS: it lies where the first register said. */
+void swz_c_result(struct swz_placing *p, Dwarf_Die *type, bool by_address,
+		  enum swz_abi_class halves[2]);
+
+/* --- Fortran ------------------------------------------------------------- */
+
+/* gfortran passes nearly everything by its address, arrays of a shape that is
+ * not known by that of a descriptor, and behind all arguments the lengths of
+ * texts. The debug information has the types of what lies there. Whether it is
+ * the address that is passed (no `value`), the location at the first
+ * instruction tells. */
+
+bool swz_is_fortran(Dwarf_Die *function);
+
+/* The next argument, as it is declared. False: from here on it is not known
+ * where they lie. */
+bool swz_fortran_argument(struct swz_placing *p, Dwarf_Die *function,
+			  Dwarf_Die *argument);
+
+/* After all arguments: what has no length that is known is no text. */
+void swz_fortran_end(struct swz_placing *p);
+
+/* --- Rust's own convention ------------------------------------------------ */
+
+/* Where functions of Rust's own convention get what they are passed, and leave
+ * their result. It is not fixed by anything: rustc 1.63 and 1.95 agree in this
+ * (rustc_ty_utils, "fn_abi_adjust_for_abi"). */
+
+enum swz_rust_function {
+	SWZ_RUST_NONE,   /* it is of another language */
+	SWZ_RUST_OWN,    /* its name is mangled: of Rust's own convention */
+	SWZ_RUST_EITHER, /* or of C's, or it spreads a tuple: only what all of
+			  * them pass alike is known */
+};
+
+enum swz_rust_function swz_rust_function(Dwarf_Die *function);
+
+/* True if both conventions pass the type alike: a number, a pointer, two words.
+ */
+bool swz_rust_is_plain(Dwarf_Die *type);
+
+/* Begins with the result, for which there may be a first register that says
+ * where it is to lie. False: nothing is known of the function. */
+bool swz_rust_begin(struct swz_placing *p, Dwarf_Die *result, bool *by_address);
+
+/* The next argument. False: from here on it is not known where they lie. */
+bool swz_rust_argument(struct swz_placing *p, Dwarf_Die *argument);
+
+/* After all arguments. */
+void swz_rust_result(struct swz_placing *p, Dwarf_Die *type, bool by_address);
 
 #endif

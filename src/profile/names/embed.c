@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
-#include "util/output.h"
-#include "profile/file/run_time_code.h"
+#include "profile/file/code_files.h"
 #include "profile/names/catalog.h"
 #include "profile/names/symbols.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* A chunk with more text than this is followed by another one. */
 #define TEXT_BYTES ((size_t)16 << 20)

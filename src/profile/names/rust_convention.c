@@ -2,8 +2,6 @@
  * sources: scalars and pairs of scalars go in registers, everything else by
  * reference. Layouts are read from the debug information, field by field. */
 
-#include "profile/names/calling_convention.h"
-
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -11,7 +9,6 @@
 #include <string.h>
 
 #include "profile/names/dwarf_types.h"
-#include "profile/names/value_places.h"
 
 /* --- layouts ------------------------------------------------------------- */
 

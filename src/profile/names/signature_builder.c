@@ -2,7 +2,7 @@
  * read of them. It is built from the types in the debug information; a
  * condition that can be decided at the entry becomes a check beside it. */
 
-#include "profile/names/signature_builder.h"
+#include "profile/names/function_rules.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -13,12 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options/config_file.h"
+#include "profile/names/dwarf_types.h"
 #include "swizzle/values.h"
 #include "util/memory.h"
-#include "options/config_file.h"
-#include "profile/names/calling_convention.h"
-#include "profile/names/dwarf_types.h"
-#include "profile/names/value_places.h"
 
 /* --- values behind pointers ----------------------------------------------- */
 
@@ -28,8 +26,8 @@
 
 #define MOST_PATH 256u /* bytes */
 
-/* What is behind an argument's name: "" or what begins with . or ->; NULL: the
- * path is of another one. */
+/* Returns the rest behind an argument's name: "" or what begins with . or ->;
+ * NULL: the path is of another one. */
 static const char *behind(const char *path, const char *name)
 {
 	size_t length = name ? strlen(name) : 0;

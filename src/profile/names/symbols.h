@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "profile/file/reader.h"
 #include "profile/names/debug_info.h"
 
@@ -113,8 +113,8 @@ bool swz_symbols_define(struct swz_symbols *symbols, const char *name);
 size_t swz_symbols_read(struct swz_symbols *symbols, const char *name,
 			void *into, size_t size);
 
-/* What the module's file has at an address: SIZE bytes at most. Returns how
- * many; 0: there is nothing, or no file. */
+/* Copies what the module's file has at an address: SIZE bytes at most. Returns
+ * how many; 0: there is nothing, or no file. */
 size_t swz_symbols_code(struct swz_symbols *symbols, uint64_t address,
 			void *into, size_t size);
 

@@ -3,16 +3,14 @@
  * arguments; what a function writes through a pointer is read at its return,
  * from a copy of the pointer that is kept at the entry. */
 
-#include "profile/names/value_places.h"
-
 #include <dwarf.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "util/memory.h"
 #include "profile/names/dwarf_types.h"
-#include "profile/names/signature_builder.h"
+#include "profile/names/function_rules.h"
+#include "util/memory.h"
 
 /* --- printers of the configuration --------------------------------------- */
 
@@ -273,8 +271,9 @@ static void keep_object(struct swz_placing *p, struct swz_value_part part,
 		place_field_texts(p, &part, type, true);
 }
 
-/* What a pointer to a struct leads to, one level of it. Names that begin with
- * an underscore are those of the C library: FILE has no field for users. */
+/* Adds what a pointer to a struct leads to, one level of it. Names that begin
+ * with an underscore are those of the C library: FILE has no field for users.
+ */
 static void add_struct(struct swz_placing *p, struct swz_value_part part,
 		       Dwarf_Die *to, bool constant)
 {
@@ -333,7 +332,8 @@ static void keep_out(struct swz_placing *p, struct swz_value_part part,
 	add_pointed(p, part);
 }
 
-/* What a reference leads to, at the return: it may have been written to. */
+/* Adds what a reference leads to, at the return: it may have been written to.
+ */
 static void keep_referred(struct swz_placing *p, struct swz_value_part part,
 			  Dwarf_Die *to)
 {
@@ -757,8 +757,8 @@ static bool is_constructor(const struct swz_placing *p, Dwarf_Die *class)
 	       strncmp(p->function, name, length) == 0;
 }
 
-/* What is behind an argument's name in a path: "" or what begins with . or ->;
- * NULL: the path is of another one. */
+/* Returns the rest behind an argument's name in a path: "" or what begins with
+ * . or ->; NULL: the path is of another one. */
 static const char *behind_name(const char *path, const char *name)
 {
 	size_t length = strlen(name);
@@ -781,8 +781,8 @@ bool swz_is_dumped(const struct swz_placing *p, const char *name)
 	return false;
 }
 
-/* Of the fields that are asked for those of the argument NAME, without it; all
- * where NAME stands alone. FIELDS has room for as many. */
+/* Picks the fields of the argument NAME, without it, from those that are asked
+ * for; all where NAME stands alone. FIELDS has room for as many. */
 static struct swz_signature_wish own_fields(
 	const struct swz_signature_wish *wish, const char *name, char **fields)
 {

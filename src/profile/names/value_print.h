@@ -83,7 +83,8 @@ bool swz_value_number(const struct swz_value *value, int64_t *number);
 /* A floating-point number that the value is. False: it is none. */
 bool swz_value_real(const struct swz_value *value, double *number);
 
-/* --- results that tell of errors (type_rules.c) --------------------------- */
+/* --- results that tell of errors (function_rules.c)
+ * --------------------------- */
 
 /* The result among the values of a return; NULL: there is none. */
 const struct swz_value *swz_value_result(const struct swz_call_values *values);

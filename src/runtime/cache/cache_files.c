@@ -23,7 +23,6 @@
 #include "runtime/record/events.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
-#include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch_memory.h"
 #include "thunks/saved_plan.h"

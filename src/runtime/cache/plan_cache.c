@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 #include "runtime/compat/compat.h"
 #include "runtime/discovery/filter.h"

@@ -5,7 +5,7 @@
  * was set before we came, or by a system call that is not libc's, is never seen
  * here. */
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "runtime/compat/compat.h"
 
 #include <errno.h>

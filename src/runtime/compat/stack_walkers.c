@@ -12,15 +12,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "swizzle.h"
 #include "base/syscall.h"
 #include "runtime/discovery/function.h"
-#include "runtime/discovery/scan_slots.h"
+#include "runtime/discovery/scan_bytes.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/hooks/unwind.h"
 #include "runtime/module/loaded.h"
-#include "runtime/record/value_signatures.h"
+#include "runtime/record/values.h"
 #include "runtime/support/live_sites.h"
+#include "swizzle.h"
 #include "thunks/arena.h"
 #include "thunks/saved_plan.h"
 #include "thunks/trampoline.h"

@@ -6,7 +6,7 @@
  * the real function with its own arguments. A program that imports none of them
  * has no wrapper, and pays nothing. */
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "runtime/compat/compat.h"
 
 #include <fcntl.h>
@@ -27,7 +27,6 @@
 #include "runtime/hooks/hooks.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/module/module.h"
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/record/values.h"
@@ -62,7 +61,7 @@ void swz_ending(int status, void (*real)(int status))
 
 /* ------------------------------------------------- seccomp, setuid, chroot */
 
-/* What a wrapper's data says: of which function it is. SWZ_LEAVES_FILES: of one
+/* A wrapper's data say of which function it is. SWZ_LEAVES_FILES: of one
  * after which the process may not get at the profile by name any more (setuid,
  * chroot), for which it is made as long as it may get before. So it is for the
  * others, too, where they do the like. SWZ_ENDS: of one that ends the process

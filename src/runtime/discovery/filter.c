@@ -2,22 +2,21 @@
  * function that is not wanted is refused while its module is planned, so that
  * it costs nothing; what depends on the caller is marked, and the hook asks. */
 
-#include "base/search.h"
 #include "runtime/discovery/filter.h"
 
 #include <string.h>
 
+#include "base/basics.h"
 #include "base/qualified_name.h"
 #include "base/syscall.h"
-#include "image/inflate.h"
+#include "image/elf_view.h"
 #include "image/line_table.h"
 #include "runtime/discovery/function.h"
 #include "runtime/module/module.h"
 #include "runtime/record/annotations.h"
-#include "runtime/record/value_signatures.h"
+#include "runtime/record/values.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
-#include "runtime/support/pattern.h"
 #include "runtime/support/scratch_memory.h"
 
 /* --- source files -------------------------------------------------------- */

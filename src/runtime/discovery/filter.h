@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "runtime/module/module.h"
-#include "runtime/support/pattern.h"
+#include "runtime/support/config.h"
 
 enum swz_status swz_filter_module(struct swz_module *module) SWZ_MUST_CHECK;
 

@@ -2,13 +2,13 @@
  * index of pages, and the bytes that no function claims: whether they are code,
  * and which of the listed functions are data after all. */
 
-#include "base/search.h"
 #include "runtime/discovery/function.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "base/basics.h"
 #include "runtime/discovery/scan_bytes.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"

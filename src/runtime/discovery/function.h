@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "image/eh_frame.h"
 #include "runtime/module/module.h"
 #include "runtime/support/config.h"
@@ -66,13 +66,13 @@ struct swz_function {
 	bool leads_to_reader; /* by jumps, to what uses the memory of the return
 			       * address that is there then */
 	bool finds_below; /* what its caller has handed on lies below the stack
-			   * pointer (scan_slots.h) */
+			   * pointer (scan_bytes.h) */
 	uint8_t branch_count; /* of its own branches into the site that could
 			       * be led elsewhere (plan/plan_trampolines.c) */
 	uint32_t branches[SWZ_MOST_BRANCHES]; /* from its start: the last bytes
 					       * before their distances */
 	uint32_t captured; /* 1 + the number of what is recorded of its
-			    * arguments (record/value_signatures.h); 0: nothing
+			    * arguments (record/values.h); 0: nothing
 			    */
 	const struct swz_wrapper *wrapper; /* what it is patched to go through
 					    * (compat/compat.h), or

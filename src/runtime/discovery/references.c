@@ -10,7 +10,7 @@
 #include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/return_slot.h"
-#include "runtime/discovery/scan_slots.h"
+#include "runtime/discovery/scan_bytes.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
 #include "runtime/support/scratch_memory.h"

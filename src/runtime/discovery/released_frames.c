@@ -11,9 +11,9 @@
 
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/return_slot.h"
-#include "runtime/discovery/scan_slots.h"
-#include "thunks/relocate.h"
+#include "runtime/discovery/scan_bytes.h"
 #include "thunks/encoding.h"
+#include "thunks/relocate.h"
 
 /* --- released frames ----------------------------------------------------- */
 

@@ -13,9 +13,8 @@
 #include "runtime/discovery/function.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
-#include "thunks/relocate.h"
 #include "thunks/encoding.h"
-#include "thunks/liveness.h"
+#include "thunks/relocate.h"
 
 /* --- calls of a profiler ------------------------------------------------- */
 

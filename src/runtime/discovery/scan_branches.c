@@ -21,12 +21,11 @@
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/references.h"
 #include "runtime/discovery/scan_bytes.h"
-#include "runtime/discovery/scan_slots.h"
 #include "runtime/module/module.h"
 #include "runtime/support/config.h"
 #include "runtime/support/worker_threads.h"
-#include "thunks/relocate.h"
 #include "thunks/encoding.h"
+#include "thunks/relocate.h"
 
 /* --- state --------------------------------------------------------------- */
 

@@ -11,14 +11,13 @@
  * by blocks of the text: with other marks only blocks are searched again in
  * which something leads to one. */
 
-#include "base/search.h"
 #include "runtime/discovery/scan_bytes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "runtime/discovery/function.h"
 #include "runtime/module/module.h"
 #include "runtime/support/scratch_memory.h"

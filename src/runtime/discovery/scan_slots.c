@@ -10,7 +10,7 @@
  * where it was saved. They do not look at their own return address either, if
  * nothing there refers to the stack, and nothing pops it before. */
 
-#include "runtime/discovery/scan_slots.h"
+#include "runtime/discovery/scan_bytes.h"
 
 #include <string.h>
 
@@ -19,9 +19,8 @@
 #include "runtime/discovery/return_slot.h"
 #include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
-#include "thunks/relocate.h"
 #include "thunks/encoding.h"
-#include "thunks/liveness.h"
+#include "thunks/relocate.h"
 
 /* The operand to look for in a row: [base + displacement]. */
 struct operand {

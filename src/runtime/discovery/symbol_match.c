@@ -12,14 +12,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/basics.h"
 #include "base/qualified_name.h"
-#include "base/status.h"
 #include "base/syscall.h"
-#include "runtime/hooks/stack_request.h"
+#include "runtime/hooks/thread_life.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/value_signatures.h"
+#include "runtime/record/values.h"
 #include "runtime/support/config.h"
-#include "runtime/support/pattern.h"
 #include "runtime/support/scratch_memory.h"
 
 /* --- libiberty's demanglers ---------------------------------------------- */

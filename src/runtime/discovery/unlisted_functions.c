@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/search.h"
+#include "base/basics.h"
 #include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/references.h"
@@ -32,7 +32,6 @@
 #include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
 #include "thunks/encoding.h"
-#include "thunks/liveness.h"
 #include "thunks/relocate.h"
 
 /* --- code between functions ---------------------------------------------- */

@@ -1,22 +1,17 @@
 /* The functions of swizzle.h, as the library exports them. */
 
-#include "runtime/hooks/api.h"
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "runtime/hooks/count_calls.h"
-#include "runtime/hooks/latest_frame.h"
-#include "runtime/hooks/slow_calls.h"
+#include "runtime/hooks/hooks.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/loaded.h"
+#include "runtime/record/counts.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/context.h"
-#include "runtime/record/counts.h"
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"

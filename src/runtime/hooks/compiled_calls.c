@@ -1,6 +1,6 @@
-/* What compilers put at the beginning and the end of functions for profilers:
- * calls of __cyg_profile_func_enter and _exit (-finstrument-functions), of
- * mcount or __fentry__ (-pg). */
+/* Calls that compilers put at the beginning and the end of functions for
+ * profilers: calls of __cyg_profile_func_enter and _exit
+ * (-finstrument-functions), of mcount or __fentry__ (-pg). */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -9,11 +9,8 @@
 #include <string.h>
 
 #include "base/number_bytes.h"
-#include "runtime/hooks/api.h"
-#include "runtime/hooks/count_calls.h"
-#include "runtime/hooks/slow_calls.h"
+#include "runtime/hooks/hooks.h"
 #include "runtime/module/loaded.h"
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
@@ -56,7 +53,7 @@ static profile_function *next(_Atomic(void *) *known, const char *name)
 	return function;
 }
 
-/* What the profile says of a function, found at its first call. */
+/* A function's record in the profile, found at its first call. */
 struct instrumented {
 	_Atomic uint64_t start; /* 0: free */
 	uint64_t size;

@@ -1,17 +1,15 @@
-/* What the counting code does not do itself: a function's first call, a
- * thread's, a forked child's, a new call edge, an edge whose counter is not
- * near its first place. */
-
-#include "runtime/hooks/count_calls.h"
+/* The slow part of counting, which the code at a site leaves: a function's
+ * first call, a thread's, a forked child's, a new call edge, an edge whose
+ * counter is not near its first place. */
 
 #include <stddef.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/slow_calls.h"
+#include "runtime/hooks/hooks.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/module/code_owners.h"
 #include "runtime/record/counts.h"
-#include "runtime/record/file_mapping.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "thunks/trampoline.h"

@@ -14,9 +14,6 @@
 #include <stdint.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/api.h"
-#include "runtime/hooks/latest_frame.h"
-#include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/hooks/unwind.h"
 #include "runtime/module/code_owners.h"
@@ -25,10 +22,9 @@
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
 #include "runtime/record/kept_calls.h"
-#include "runtime/record/file_mapping.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/watched_calls.h"
 #include "runtime/record/values.h"
 #include "runtime/support/config.h"
 #include "thunks/arena.h"
@@ -486,7 +482,8 @@ static bool is_wanted(struct swz_thread *thread, uint64_t *slot,
 	       swz_ids_filter(function) & SWZ_FILTER_ONLY;
 }
 
-/* Where the call is not timed: not a time, but later than the caller's. */
+/* Stands for the start of a call that is not timed: no time, but later than the
+ * caller's. */
 static uint64_t untimed_start(const struct swz_thunk *caller)
 {
 	return swz_start_like(SWZ_START_UNTIMED | SWZ_START_UNSEEN,

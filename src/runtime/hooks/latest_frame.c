@@ -4,23 +4,20 @@
  * slots that lie beneath it on the same stack are gone, others may come back.
  */
 
-#include "runtime/hooks/latest_frame.h"
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/api.h"
+#include "runtime/hooks/hooks.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/context.h"
 #include "runtime/record/kept_calls.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
-#include "runtime/record/switches.h"
+#include "runtime/record/events.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/value_signatures.h"
 #include "runtime/record/values.h"
 #include "thunks/arena.h"
 

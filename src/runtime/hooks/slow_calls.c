@@ -4,7 +4,7 @@
  * call hooked functions while this one is at work. A forked child's first call
  * comes here as well, and makes the child's own profile. */
 
-#include "runtime/hooks/slow_calls.h"
+#include "runtime/hooks/hooks.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,7 +21,6 @@
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
@@ -209,6 +208,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		    from->type == SWZ_CHUNK_COUNTS ||
 		    from->type == SWZ_CHUNK_HISTOGRAM ||
 		    from->type == SWZ_CHUNK_HISTOGRAM_INDEX ||
+		    from->type == SWZ_CHUNK_TIMES ||
 		    from->type == SWZ_CHUNK_UNWOUND ||
 		    from->type == SWZ_CHUNK_EVENTS ||
 		    from->type == SWZ_CHUNK_PACKED ||

@@ -16,19 +16,16 @@
 #include <sys/uio.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/stack_request.h"
+#include "runtime/hooks/hooks.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/module.h"
-#include "runtime/record/context.h"
 #include "runtime/record/counts.h"
+#include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
-#include "runtime/record/file_mapping.h"
-#include "runtime/record/histograms.h"
 #include "runtime/record/record_file.h"
-#include "runtime/record/switches.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/watched_calls.h"
+#include "runtime/record/kept_calls.h"
 #include "runtime/support/config.h"
 #include "thunks/arena.h"
 
@@ -315,8 +312,8 @@ static enum swz_status begin_record(struct swz_thread *thread)
 	return SWZ_OK;
 }
 
-/* Those of the parent, or of the dead thread. Memory that the program has
- * locked is not given back. */
+/* Forgets the open calls of the parent, or of the dead thread. Memory that the
+ * program has locked is not given back. */
 static void clear_state(const struct swz_thread_cold *cold)
 {
 	if (SWZ_SYSCALL(SYS_madvise, cold->open, cleared_bytes(),
@@ -365,7 +362,7 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	return SWZ_OK;
 }
 
-/* Where it fails, the state is left as a fork leaves it: hooks go to C. */
+/* If it fails, the state is left as a fork leaves it: hooks go to C. */
 static enum swz_status set_up(struct swz_thread *hot,
 			      struct swz_thread_cold *cold)
 {
@@ -385,6 +382,7 @@ void swz_thread_disarm(struct swz_thread *hot)
 							   SWZ_HEADER_BYTES);
 	hot->open = cold->open;
 	hot->histograms = histograms_of(cold);
+	swz_histograms_disarm(hot);
 	hot->top = &swz_bottom;
 	hot->event = SWZ_NO_EVENTS;
 	hot->cold = cold;
@@ -635,32 +633,14 @@ static uint64_t hexadecimal(const char *text)
 	}
 }
 
-/* Writes /proc/self/task/TID/syscall. */
-static void name_file(char *to, uint32_t tid)
-{
-	static const char start[] = "/proc/self/task/", end[] = "/syscall";
-	char digits[12];
-	unsigned count = 0;
-
-	for (unsigned i = 0; i + 1 < sizeof(start); i++)
-		*to++ = start[i];
-	do
-		digits[count++] = (char)('0' + tid % 10);
-	while (tid /= 10);
-	while (count)
-		*to++ = digits[--count];
-	for (unsigned i = 0; i < sizeof(end); i++)
-		*to++ = end[i];
-}
-
 /* The stack pointer of a thread that stands still: the last word but one of
  * /proc/PID/syscall (proc(5)). 0: it is not told. */
 static uint64_t stack_pointer(uint32_t tid)
 {
-	char path[64], text[256];
+	char path[SWZ_TASK_PATH], text[256];
 	long fd, bytes;
 
-	name_file(path, tid);
+	swz_task_path(path, tid, "syscall");
 	fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return 0;

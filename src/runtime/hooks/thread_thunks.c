@@ -18,7 +18,7 @@
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/watched_calls.h"
+#include "runtime/record/kept_calls.h"
 #include "runtime/support/config.h"
 #include "thunks/arena.h"
 
@@ -224,7 +224,7 @@ void swz_jumps_spell_out(struct swz_thread *thread, struct swz_thunk *frame,
 
 /* --- leaving ------------------------------------------------------------- */
 
-/* Those without a record end with the frame. The time that the frame got from
+/* Jumps without a record end with the frame. The time that the frame got from
  * its first timed call is theirs: jumps behind that have records. */
 static void leave_jumps(struct swz_thread *thread,
 			const struct swz_thunk *thunk, uint64_t start,

@@ -1,5 +1,5 @@
 /* An exception removes frames. Where the unwinder goes from frame to frame its
- * way is that of the native run (latest_frame.h). What is left to see is
+ * way is that of the native run (thread_thunks.h). What is left to see is
  * where it ends, for the exits of the frames that it has passed are accounted
  * at that moment: whoever sends it to a landing pad says so by _Unwind_SetIP,
  * which has a wrapper (src/runtime/compat/stack_walkers.c). It makes the
@@ -21,17 +21,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "base/syscall.h"
-#include "runtime/hooks/api.h"
 #include "runtime/hooks/hooks.h"
-#include "runtime/hooks/latest_frame.h"
-#include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/loaded.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/value_signatures.h"
+#include "runtime/record/values.h"
 #include "runtime/support/live_sites.h"
 #include "thunks/arena.h"
 #include "thunks/trampoline.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "runtime/record/thread.h"
 #include "thunks/arena.h"
 

@@ -1,7 +1,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/imports/imports.h"

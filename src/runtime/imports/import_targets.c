@@ -10,11 +10,11 @@
 
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
-#include "runtime/discovery/scan_slots.h"
+#include "runtime/discovery/scan_bytes.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
 #include "runtime/record/annotations.h"
-#include "runtime/record/value_signatures.h"
+#include "runtime/record/values.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch_memory.h"
 #include "thunks/relocate.h"

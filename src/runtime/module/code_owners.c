@@ -1,7 +1,6 @@
 /* Whose code calls. Hooks ask it when they meet a new call edge, since some
  * language runtimes must find the return addresses of their calls unchanged. */
 
-#include "base/search.h"
 #include "runtime/module/code_owners.h"
 
 #include <link.h>
@@ -10,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/basics.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/module.h"
 

@@ -12,15 +12,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "swizzle/refusal.h"
-#include "base/page.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 #include "image/elf_view.h"
 #include "runtime/module/loaded.h"
 #include "runtime/support/config.h"
-#include "runtime/support/pattern.h"
 #include "runtime/support/scratch_memory.h"
+#include "swizzle/format.h"
 
 /* ---------------------------------------- pages that nobody has written to */
 

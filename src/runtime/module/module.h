@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "swizzle/refusal.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
-#include "runtime/support/pattern.h"
+#include "runtime/support/config.h"
+#include "swizzle/format.h"
 #include "thunks/trampoline.h"
 
 /* The program and its libraries as the dynamic linker has mapped them, and for
@@ -90,7 +90,7 @@ struct swz_module {
 	struct swz_file_identity identity; /* of the file, if there is one */
 	uint64_t resolver; /* how V8 is told about thunks; 0: it is not there */
 	const struct swz_saved_plan *saved; /* by an earlier process, or NULL */
-	/* --args: see runtime/record/value_signatures.h */
+	/* --args: see runtime/record/values.h */
 	const struct swz_signature_module *signatures;
 	bool asked_for_signatures;
 	/* the plan */

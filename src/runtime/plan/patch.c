@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 #include "runtime/compat/compat.h"
 #include "runtime/discovery/function.h"
@@ -15,7 +15,7 @@
 #include "runtime/module/module.h"
 #include "runtime/plan/plan.h"
 #include "runtime/record/annotations.h"
-#include "runtime/record/value_signatures.h"
+#include "runtime/record/values.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
 #include "runtime/support/scratch_memory.h"

@@ -9,16 +9,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/basics.h"
 #include "base/number_bytes.h"
 #include "base/printable.h"
-#include "base/status.h"
 #include "base/syscall.h"
 #include "runtime/cache/plan_cache.h"
 #include "runtime/compat/compat.h"
+#include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
-#include "runtime/discovery/code_flow.h"
-#include "runtime/discovery/scan_slots.h"
+#include "runtime/discovery/scan_bytes.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/imports/imports.h"
 #include "runtime/module/code_owners.h"

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "runtime/discovery/function.h"
 #include "runtime/module/module.h"
 #include "runtime/support/worker_threads.h"

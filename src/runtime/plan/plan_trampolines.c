@@ -6,9 +6,9 @@
 
 #include "image/eh_frame.h"
 #include "runtime/compat/compat.h"
+#include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/return_slot.h"
-#include "runtime/discovery/code_flow.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/module/module.h"
 #include "runtime/record/sampling.h"
@@ -16,7 +16,6 @@
 #include "runtime/support/message.h"
 #include "runtime/support/scratch_memory.h"
 #include "runtime/support/worker_threads.h"
-#include "thunks/liveness.h"
 #include "thunks/relocate.h"
 #include "thunks/trampoline.h"
 

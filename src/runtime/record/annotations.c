@@ -2,7 +2,6 @@
  * made at run time, names of spans, marks, and the title that the process gives
  * itself. */
 
-#include "base/search.h"
 #include "runtime/record/annotations.h"
 
 #include <fcntl.h>
@@ -14,12 +13,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "swizzle/format.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 #include "image/cursor.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
+#include "swizzle/format.h"
 
 /* -------------------------------------------------------- ids of functions */
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "swizzle/format.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "runtime/record/thread.h"
 
 /* The ids by which records name functions, given in the order of planning, and

@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/edge_table.h"
-#include "runtime/record/histograms.h"
+#include "runtime/record/counts.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"

@@ -6,9 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 #include "base/syscall.h"
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 

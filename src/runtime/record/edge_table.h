@@ -104,7 +104,7 @@ static inline void swz_site_make(struct swz_node *slot, uint32_t function,
 	slot->call_site = call_site;
 }
 
-/* That one, or NULL. Async-signal-safe. */
+/* Returns the node of the edge, or NULL. Async-signal-safe. */
 struct swz_node *swz_site_find(const struct swz_thread_cold *cold,
 			       uint32_t function, uint64_t call_site);
 

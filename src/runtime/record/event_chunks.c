@@ -1,7 +1,7 @@
 /* Chunks that threads fill with events. A chunk that is full is packed, which
  * makes it a fifth as long, and filled again. */
 
-#include "runtime/record/event_chunks.h"
+#include "runtime/record/events.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* A thread fills one chunk, and when that is full another one; then the first
- * is packed (runtime/record/event_chunks.h) and filled again. So what it writes
+ * is packed (runtime/record/events.h) and filled again. So what it writes
  * stays in the cache, and the entry of a call that turns out to be too short is
  * mostly still there to be taken back. The first chunks are small, since there
  * may be ten thousand threads.
@@ -15,10 +15,8 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/record/event_chunks.h"
 #include "runtime/record/kept_calls.h"
 #include "runtime/record/record_file.h"
-#include "runtime/record/switches.h"
 #include "runtime/record/thread.h"
 #include "runtime/record/values.h"
 #include "runtime/support/config.h"

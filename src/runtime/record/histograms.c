@@ -3,7 +3,7 @@
  * counters when a time falls into it. At the memory bound both lead to counters
  * of no function, so the hooks come here no more often than before. */
 
-#include "runtime/record/histograms.h"
+#include "runtime/record/counts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +19,13 @@ _Static_assert(SWZ_BUCKET_BITS == SWZ_BLOCK_SHIFT, "buckets");
 _Static_assert(SWZ_TIME_BLOCKS <= SWZ_HISTOGRAM_UNITS, "octaves");
 
 _Static_assert(sizeof(struct swz_chunk) == SWZ_CHUNK_BODY, "chunk");
+
+_Static_assert(SWZ_TIME_BUCKETS <= SWZ_TIME_PENDING &&
+		       SWZ_TIME_PENDING == SWZ_NOTED_TIME,
+	       "notes");
+
+/* The end of the notes. */
+#define END UINT64_MAX
 
 bool swz_histogram_is_wanted(uint32_t function)
 {
@@ -72,16 +79,27 @@ bool swz_histograms_begin(struct swz_thread *thread)
 {
 	uint32_t index = take_index(thread, SWZ_FUNCTION_NONE);
 	uint32_t block = take_block(thread, SWZ_FUNCTION_NONE, 0);
+	uint32_t times = take(thread, SWZ_CHUNK_TIMES, SWZ_PENDING_TIMES,
+			      (SWZ_PENDING_TIMES + 1) * sizeof(uint64_t), 0, 0);
 
-	if (!index || !block)
+	if (!index || !block || !times)
 		return false;
 	for (unsigned i = 0; i < SWZ_HISTOGRAM_UNITS; i++)
 		index_at(index)[i] = block;
 	thread->no_histogram = index;
+	counters_at(times)[SWZ_PENDING_TIMES] = END;
+	thread->times = counters_at(times);
 	return true;
 }
 
-/* What is kept for folded contexts is not for histograms. */
+void swz_histograms_disarm(struct swz_thread *thread)
+{
+	static uint64_t no_room = END;
+
+	thread->times = &no_room;
+}
+
+/* Room that is kept for folded contexts is not for histograms. */
 static bool is_room(void)
 {
 	return swz_chunks_room() > swz_nodes_fold_reserve();
@@ -112,26 +130,74 @@ static void make(void *argument)
 	counters_at(*block)[making->bucket & (SWZ_BLOCK_BUCKETS - 1)]++;
 }
 
-void swz_histogram_make(struct swz_thread *thread, uint64_t where)
+static SWZ_NO_IPA void make_counter(struct swz_thread *thread,
+				    uint32_t function, uint32_t bucket)
 {
-	struct making making = {thread, (uint32_t)(where >> 32),
-				(uint32_t)where};
+	struct making making = {thread, function, bucket};
 
 	swz_slowly(thread, make, &making);
+}
+
+static inline void count(struct swz_thread *thread, uint32_t function,
+			 uint32_t bucket)
+{
+	uint32_t index = thread->histograms[function], block;
+
+	block = index ? index_at(index)[bucket >> SWZ_BUCKET_BITS] : 0;
+	if (block)
+		counters_at(block)[bucket & (SWZ_BLOCK_BUCKETS - 1)]++;
+	else
+		make_counter(thread, function, bucket);
+}
+
+static inline void count_note(struct swz_thread *thread, uint64_t noted)
+{
+	count(thread, (uint32_t)(noted >> 32),
+	      (uint32_t)noted & (SWZ_TIME_PENDING - 1));
+}
+
+/* Takes a note, unless a signal handler's hooks have taken it meanwhile. They
+ * run in this thread, so the instruction needs no lock. */
+static inline bool take_note(uint64_t *place, uint64_t noted)
+{
+	bool taken;
+
+	__asm__ volatile("cmpxchgq %3, %1"
+			 : "=@cce"(taken), "+m"(*place), "+a"(noted)
+			 : "r"(UINT64_C(0)));
+	return taken;
+}
+
+/* Looks at all places: of hooks that signals have interrupted some may be free
+ * before the last one. */
+static void count_notes(struct swz_thread *thread, uint64_t *end)
+{
+	uint64_t *place;
+
+	for (place = end - SWZ_PENDING_TIMES; place < end; place++) {
+		uint64_t noted = *place;
+
+		if (noted && take_note(place, noted))
+			count_note(thread, noted);
+	}
+	thread->times = end - SWZ_PENDING_TIMES;
+}
+
+void swz_histogram_pass(struct swz_thread *thread, uint64_t noted)
+{
+	uint64_t *place = thread->times;
+
+	count_note(thread, noted);
+	if (*place != END)
+		thread->times = place + 1;
+	else if (thread->no_histogram)
+		count_notes(thread, place);
 }
 
 void swz_histogram_add(struct swz_thread *thread, struct swz_node *node,
 		       uint64_t ticks)
 {
-	uint32_t bucket = swz_time_bucket(ticks);
-	uint32_t index = thread->histograms[node->function], block;
-
 	if ((ticks | SWZ_MIN_IN_HISTOGRAM) < node->min_ticks)
 		node->min_ticks = ticks | SWZ_MIN_IN_HISTOGRAM;
-	block = index ? index_at(index)[bucket >> SWZ_BUCKET_BITS] : 0;
-	if (block)
-		counters_at(block)[bucket & (SWZ_BLOCK_BUCKETS - 1)]++;
-	else
-		swz_histogram_make(thread,
-				   (uint64_t)node->function << 32 | bucket);
+	count(thread, node->function, swz_time_bucket(ticks));
 }

@@ -13,9 +13,9 @@
 
 #include "base/syscall.h"
 #include "base/time_bucket.h"
-#include "runtime/record/event_chunks.h"
+#include "runtime/record/events.h"
 #include "runtime/record/record_file.h"
-#include "runtime/support/pattern.h"
+#include "runtime/support/config.h"
 
 #define CHUNK_PAGES 4u
 /* A percentile is known after so many calls, and looked at after each so many.

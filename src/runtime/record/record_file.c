@@ -15,15 +15,12 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "swizzle/format.h"
-#include "base/page.h"
-#include "base/status.h"
+#include "base/basics.h"
 #include "base/syscall.h"
-#include "runtime/record/file_mapping.h"
 #include "runtime/record/thread.h"
-#include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
+#include "swizzle/format.h"
 
 /* --- the file ------------------------------------------------------------- */
 
@@ -292,7 +289,7 @@ static void extent_cut(uint64_t old)
 /* The descriptor lives only while the file is made: a daemon that closes
  * everything, or a program that counts on the number of its next descriptor,
  * never meets it. So the file is mapped once, as long as it may ever get, and
- * made longer, or cut, by name (record_file.c, file_name.c). */
+ * made longer, or cut, by name (record_file.c, file_mapping.c). */
 
 static struct swz_links *links;
 static char *link_room; /* the mapping that they are in, with tables */

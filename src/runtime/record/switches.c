@@ -8,19 +8,16 @@
  * TSC where that is the clock source. They are turned into ticks by two moments
  * of which both are known, one before and one after all that is taken. */
 
-#include "runtime/record/switches.h"
-
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/syscall.h"
-#include "runtime/record/record_file.h"
-#include "runtime/record/event_chunks.h"
 #include "runtime/record/events.h"
 #include "runtime/record/kept_calls.h"
+#include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"

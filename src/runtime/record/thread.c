@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "swizzle/format.h"
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/syscall.h"
+#include "swizzle/format.h"
 #include "thunks/arena.h"
 #include "thunks/maps.h"
 

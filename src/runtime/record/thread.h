@@ -66,10 +66,11 @@ struct swz_thread {
 	uint64_t min_ticks; /* events of shorter calls are taken back */
 	uint64_t seen; /* a start: when frames were told a time (sampling.h) */
 	/* by function id: the unit of its chunk HISTOGRAM_INDEX, 0: none yet
-	 * (record/histograms.h) */
+	 * (record/counts.h) */
 	uint32_t *histograms;
 	uint64_t no_histogram; /* unit: of calls for which there is no room */
-	uint64_t spare;
+	uint64_t *times;       /* where the next call's time goes until it is
+				* in a histogram: a word of a chunk TIMES */
 };
 
 #define SWZ_MOST_ROOT_SPANS 8u
@@ -148,7 +149,7 @@ struct swz_thread_cold {
 	 * stack: see hooks/latest_frame.c */
 	const uint64_t **settled;
 	/* the lowest and the highest slot of those that are exposed, if any
-	 * (high: not NULL), expose_next the next time (hooks/latest_frame.h);
+	 * (high: not NULL), expose_next the next time (hooks/thread_thunks.h);
 	 * and the first that an unwinder has passed, or NULL (hooks/unwind.h)
 	 */
 	const uint64_t *exposed_low;
@@ -157,7 +158,7 @@ struct swz_thread_cold {
 	const void *walk_frame; /* of our walker, if it is running */
 	const void *exception;  /* that was on its way last */
 	/* contexts */
-	uint64_t table_block; /* what is left of it: see file_mapping.h */
+	uint64_t table_block; /* what is left of it: see record_file.h */
 	uint32_t *sites;      /* or NULL: see edge_table.h */
 	uint64_t sites_bytes;
 	uint64_t sites_used;
@@ -172,10 +173,10 @@ struct swz_thread_cold {
 	uint32_t root; /* units */
 	uint32_t fold_root;
 	uint32_t unwound; /* units: see runtime/hooks/unwind.h; 0: none yet */
-	/* spans that no frame holds, the outermost first: hooks/api.h */
+	/* spans that no frame holds, the outermost first: hooks/hooks.h */
 	struct swz_root_span spans[SWZ_MOST_ROOT_SPANS];
 	uint32_t span_count;
-	bool pauses; /* swizzle_pause(): hooks/api.h */
+	bool pauses; /* swizzle_pause(): hooks/hooks.h */
 	struct swz_chunk
 		*marks; /* that is filled, or NULL: record/annotations.h */
 	/* events */
@@ -343,7 +344,7 @@ static inline bool swz_is_record(const struct swz_thunk *pending)
  * same record, and records may go in a circle then. */
 #define SWZ_MOST_RECORDS 256u
 
-/* What is behind a record. *PASSED: how many there were before it. */
+/* Returns the bytes behind a record. *PASSED: how many there were before it. */
 static inline struct swz_thunk *swz_record_next(const struct swz_thunk *record,
 						unsigned *passed)
 {
@@ -370,7 +371,7 @@ static inline bool swz_is_first_frame(struct swz_thunk *thunk)
 /* The slot of a thunk whose frame is gone, for the next sweep: no address. */
 #define SWZ_SLOT_GONE ((uint64_t *)8)
 /* In thunk->start_ticks: the frame is suspended with its stack
- * (runtime/hooks/latest_frame.h); in the low bits what they were
+ * (runtime/hooks/thread_thunks.h); in the low bits what they were
  * (runtime/record/sampling.h). No start is like that: times have their bias. */
 #define SWZ_SUSPENDED SWZ_START_STEP
 #define SWZ_SUSPENDED_LAST (2 * SWZ_START_STEP - 1)

@@ -1,4 +1,4 @@
-#include "base/page.h"
+#include "base/basics.h"
 #include "runtime/record/values.h"
 
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "swizzle/values.h"
 #include "base/syscall.h"
 #include "runtime/record/record_file.h"
 #include "runtime/support/config.h"
+#include "swizzle/values.h"
 
 /* ------------------------------------------------------- files and sockets */
 

@@ -1,5 +1,4 @@
-#include "base/search.h"
-#include "runtime/record/value_signatures.h"
+#include "runtime/record/values.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,16 +6,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "swizzle/format.h"
-#include "swizzle/values.h"
+#include "base/basics.h"
 #include "base/printable.h"
 #include "base/signature_exchange.h"
-#include "base/status.h"
 #include "base/syscall.h"
 #include "runtime/record/annotations.h"
 #include "runtime/record/record_file.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
+#include "swizzle/format.h"
+#include "swizzle/values.h"
 
 /* ---------------------------------------------------- functions of --flows */
 

@@ -8,14 +8,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "swizzle/values.h"
 #include "base/syscall.h"
-#include "runtime/record/event_chunks.h"
+#include "runtime/record/events.h"
 #include "runtime/record/kept_calls.h"
 #include "runtime/record/record_file.h"
 #include "runtime/record/thread.h"
-#include "runtime/record/value_signatures.h"
 #include "runtime/support/config.h"
+#include "swizzle/values.h"
 
 /* ------------------------------------------------------------------ chunks */
 
@@ -494,6 +493,9 @@ void swz_values_note_thread(struct swz_thread *thread)
 	struct swz_recording r = {.used = sizeof(uint64_t)};
 	uint64_t self;
 
+	/* (with --slow nothing is kept outside of watched calls) */
+	if (swz_kept_calls_pass(thread->cold))
+		return;
 	/* which is what pthread_self returns (glibc, musl) */
 	__asm__("movq %%fs:0, %0" : "=r"(self));
 	memcpy(r.bytes, &self, sizeof(self));
@@ -597,7 +599,8 @@ void swz_values_note_exec(struct swz_thread *thread)
 {
 	struct capture capture = {.how = note_exec, .thread = thread};
 
-	record(&capture);
+	if (!swz_kept_calls_pass(thread->cold))
+		record(&capture);
 }
 
 /* In a trace a record; otherwise the latest, of the node. */

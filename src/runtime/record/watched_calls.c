@@ -1,8 +1,6 @@
 /* One call at a time of each thread is watched: from its entry its events go to
  * chunks of its own, and at its end it is decided what becomes of them. */
 
-#include "runtime/record/watched_calls.h"
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,11 +8,9 @@
 #include <string.h>
 
 #include "runtime/record/annotations.h"
-#include "runtime/record/event_chunks.h"
 #include "runtime/record/events.h"
 #include "runtime/record/kept_calls.h"
 #include "runtime/record/record_file.h"
-#include "runtime/record/switches.h"
 
 void swz_watched_calls_begin(struct swz_thread *thread)
 {

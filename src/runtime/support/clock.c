@@ -2,7 +2,7 @@
  * it, whose dynamic section leads to symbols. Its addresses are relative to
  * where it lies, as nobody relocates it (man 7 vdso). */
 
-#include "runtime/support/clock.h"
+#include "runtime/support/config.h"
 
 #include <elf.h>
 #include <stddef.h>

@@ -13,7 +13,6 @@
 #include "base/printable.h"
 #include "base/run_summary.h"
 #include "base/syscall.h"
-#include "runtime/support/pattern.h"
 
 /* -------------------------------------------------------------- LD_PRELOAD */
 

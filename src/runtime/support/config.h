@@ -1,10 +1,62 @@
 #ifndef SWZ_RUNTIME_SUPPORT_CONFIG_H
 #define SWZ_RUNTIME_SUPPORT_CONFIG_H
 
+/* The configuration (SWIZZLE_*), the patterns in it, and the clock by which
+ * all is measured. */
+
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/run_summary.h"
+
+/* --- lists of patterns --------------------------------------------------- */
+
+/* Lists of shell patterns (* ? [a-z], no special '/'), one a line; a leading
+ * '!' excludes. A list that only excludes stands for all else. Pure. */
+
+/* False if a pattern in the list is "!" alone, or has a '[' without a ']'.
+ * Empty lines are no patterns. */
+bool swz_patterns_are_valid(const char *list);
+
+struct swz_pattern {
+	const char *text; /* in the list, with its '!' */
+	unsigned length;
+	bool excludes;
+};
+
+/* The first pattern of the list, which begins behind it then. False: there is
+ * none (also of a list of NULL). */
+bool swz_patterns_next(const char **list, struct swz_pattern *pattern);
+
+/* Patterns of a list that have matched anything: a bit for each, in their
+ * order. Patterns behind the last bit are not noted. */
+#define SWZ_PATTERNS_NOTED 512u
+struct swz_pattern_hits {
+	uint64_t bits[SWZ_PATTERNS_NOTED / 64];
+};
+
+/* True if it matches any of the texts, whatever it says of them. */
+bool swz_pattern_matches(const struct swz_pattern *pattern,
+			 const char *const *texts, unsigned count);
+
+enum swz_pattern_found {
+	SWZ_PATTERN_WANTS = 1,   /* one without a '!' matches */
+	SWZ_PATTERN_EXCLUDES = 2 /* one with a '!' */
+};
+
+/* Finds the patterns of the list that match any of the texts, the names of one
+ * thing: enum swz_pattern_found. Notes which do, unless HITS is NULL. */
+unsigned swz_patterns_find(const char *list, const char *const *texts,
+			   unsigned count, struct swz_pattern_hits *hits);
+
+bool swz_patterns_any_positive(const char *list);
+
+/* True if the list names a thing for whose names that was found. A list of
+ * NULL: false. */
+bool swz_patterns_decide(const char *list, unsigned found);
+
+/* --- the configuration --------------------------------------------------- */
 
 /* True if LD_PRELOAD names us. */
 bool swz_is_preloaded(char **envp);
@@ -130,5 +182,23 @@ const char *swz_config_read(int argc, char **argv, char **envp);
 /* Takes ourselves out of LD_PRELOAD (--no-follow): in place, in the
  * environment that the program will hand on. */
 void swz_config_unfollow(void);
+
+/* --- the clock ----------------------------------------------------------- */
+
+/* The kernel's clocks. A start reads them a dozen times: until it ends that is
+ * done in the vdso, without a system call. Later the program may have filters
+ * that we know, or have unmapped what was there: then it is a system call. */
+
+/* Looks for the vdso in the auxiliary vector, which lies behind the
+ * environment on the stack of a program that begins. One thread. */
+void swz_clock_begin_start(char **envp);
+void swz_clock_end_start(void);
+
+/* False: the kernel refuses, or is not to be asked any more. Async-signal-safe.
+ */
+bool swz_clock_read(clockid_t clock, struct timespec *now);
+
+/* CLOCK_MONOTONIC in ns; 0: it cannot be read. */
+uint64_t swz_clock_monotonic_ns(void);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/control.h"
 #include "base/syscall.h"
 #include "thunks/maps.h"
@@ -35,7 +35,7 @@ static bool find_pages(struct pages *p, uint64_t address, unsigned length)
 	struct swz_maps maps;
 	uint64_t end;
 
-	p->start = swz_page_down(address);
+	*p = (struct pages){.start = swz_page_down(address)};
 	p->bytes = swz_page_up(address + length) - p->start;
 	end = p->start;
 	if (p->bytes > MOST_BYTES || !swz_maps_open(&maps))

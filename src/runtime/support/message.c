@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "swizzle/refusal.h"
 #include "base/printable.h"
 #include "base/syscall.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
+#include "swizzle/format.h"
 
 /* ------------------------------------------------------------------- lines */
 
@@ -91,21 +91,35 @@ void swz_line_start_listed(struct swz_line *line)
 	line->listed = true;
 }
 
+#define UTF8_BYTES 4 /* of a character at most */
+
+/* The text's next character, or a question mark where it may do something to a
+ * terminal. Returns the bytes at TO; SIZE: those of the text. */
+static size_t copy_shown(char *to, const char *text, size_t *size)
+{
+	bool shown = false;
+
+	*size = swz_character(text, SIZE_MAX, &shown);
+	memcpy(to, shown ? text : "?", shown ? *size : 1);
+	return shown ? *size : 1;
+}
+
 void swz_line_string(struct swz_line *line, const char *string)
 {
-	while (*string) {
-		bool shown;
-		size_t size = swz_character(string, SIZE_MAX, &shown);
+	char shown[UTF8_BYTES];
+	size_t size;
 
-		if (line->length + size > sizeof(line->text) - 1) {
+	for (; *string; string += size) {
+		size_t bytes = copy_shown(shown, string, &size);
+
+		if (line->length + bytes > sizeof(line->text) - 1) {
 			if (!line->listed)
 				return;
 			lost = !write_all(line, 1) || lost;
 			line->length = 0;
 		}
-		for (size_t i = 0; i < (shown ? size : 1); i++)
-			line->text[line->length++] = shown ? string[i] : '?';
-		string += size;
+		memcpy(line->text + line->length, shown, bytes);
+		line->length += (unsigned)bytes;
 	}
 }
 
@@ -305,16 +319,17 @@ void swz_progress_begin(uint64_t bytes)
 
 static void put(char *line, unsigned *length, const char *text, unsigned most)
 {
-	while (*text) {
-		bool shown;
-		size_t size = swz_character(text, SIZE_MAX, &shown);
+	char shown[UTF8_BYTES];
+	size_t size;
 
-		if (size > most)
+	for (; *text; text += size) {
+		size_t bytes = copy_shown(shown, text, &size);
+
+		if (bytes > most)
 			return;
-		for (size_t i = 0; i < (shown ? size : 1); i++)
-			line[(*length)++] = shown ? text[i] : '?';
-		most -= (unsigned)size;
-		text += size;
+		memcpy(line + *length, shown, bytes);
+		*length += (unsigned)bytes;
+		most -= (unsigned)bytes;
 	}
 }
 

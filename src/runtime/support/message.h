@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "swizzle/refusal.h"
+#include "swizzle/format.h"
 
 /* A line being put together without libc. */
 struct swz_line {

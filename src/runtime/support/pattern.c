@@ -1,4 +1,4 @@
-#include "runtime/support/pattern.h"
+#include "runtime/support/config.h"
 
 #include <stddef.h>
 #include <string.h>

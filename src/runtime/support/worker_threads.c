@@ -17,11 +17,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "swizzle/format.h"
-#include "base/page.h"
+#include "base/basics.h"
 #include "base/syscall.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch_memory.h"
+#include "swizzle/format.h"
 #include "thunks/relocate.h"
 
 /* --------------------------------------------- a thread beside the program */
@@ -72,6 +72,40 @@ static long clone_thread(char *stack_top, struct swz_own_thread *thread,
 	return result;
 }
 
+void swz_task_path(char path[SWZ_TASK_PATH], uint32_t tid, const char *file)
+{
+	static const char start[] = "/proc/self/task/";
+	char digits[12];
+	unsigned count = 0;
+
+	memcpy(path, start, sizeof(start) - 1);
+	path += sizeof(start) - 1;
+	do
+		digits[count++] = (char)('0' + tid % 10);
+	while (tid /= 10);
+	while (count)
+		*path++ = digits[--count];
+	*path++ = '/';
+	memcpy(path, file, strlen(file) + 1);
+}
+
+/* A thread of ours is known by its name, to samplers for instance. On a busy
+ * machine it may begin late, and then have nothing to do and end: so it has the
+ * name before it begins. (Without /proc it takes the name itself.) */
+static void name_thread(long tid)
+{
+	static const char name[] = SWZ_OWN_THREAD_NAME;
+	char path[SWZ_TASK_PATH];
+	long fd;
+
+	swz_task_path(path, (uint32_t)tid, "comm");
+	fd = SWZ_SYSCALL(SYS_open, path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	SWZ_SYSCALL(SYS_write, fd, name, sizeof(name) - 1);
+	SWZ_SYSCALL(SYS_close, fd);
+}
+
 long swz_own_thread_start(struct swz_own_thread *thread, void (*function)(void),
 			  uint64_t below)
 {
@@ -103,6 +137,7 @@ long swz_own_thread_start(struct swz_own_thread *thread, void (*function)(void),
 		thread->memory = NULL;
 		return tid;
 	}
+	name_thread(tid);
 	thread->tid = (int32_t)tid;
 	thread->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 	return 0;
@@ -189,6 +224,8 @@ bool swz_raw_thread_start(struct swz_raw_thread *thread, char *stack_top,
 			  void (*function)(void *), void *argument)
 {
 	thread->id = make(stack_top, &thread->alive, function, argument);
+	if (thread->id > 0)
+		name_thread(thread->id);
 	return thread->id > 0;
 }
 

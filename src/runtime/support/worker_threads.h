@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/basics.h"
 
 /* A thread of our own in a process that runs. libc does not know it: it may
  * call nothing of libc, and has thread-local storage of its own. All signals
@@ -32,6 +32,10 @@ bool swz_own_thread_lives(const struct swz_own_thread *thread);
 
 /* Gives the memory back of a thread that has ended, or was never started. */
 void swz_own_thread_free(struct swz_own_thread *thread);
+
+/* Writes /proc/self/task/TID/FILE to PATH. */
+#define SWZ_TASK_PATH 64u
+void swz_task_path(char path[SWZ_TASK_PATH], uint32_t tid, const char *file);
 
 /* Threads of ours, made by clone alone: without thread-local storage of their
  * own (they have the caller's, and must not use it) and unknown to libc. */

@@ -1,4 +1,4 @@
-#include "tools/dump/advice.h"
+#include "tools/dump/reports.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "util/interpreters.h"
-#include "util/memory.h"
-#include "util/output.h"
 #include "profile/formats/formats.h"
 #include "profile/names/catalog.h"
 #include "profile/names/symbols.h"
-#include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
+#include "util/interpreters.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- packages with debug information ------------------------------------- */
 

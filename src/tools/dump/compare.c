@@ -5,14 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
 #include "profile/formats/common/diff.h"
 #include "profile/formats/formats.h"
-#include "tools/dump/advice.h"
-#include "tools/dump/destination.h"
-#include "tools/dump/result.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
+#include "util/memory.h"
 
 /* --- comparison ---------------------------------------------------------- */
 
@@ -444,9 +441,9 @@ static void list(struct swz_profile ***profiles, size_t *count,
 		 const struct swz_dump_input *input)
 {
 	*profiles = swz_reallocate(*profiles, *count + input->count,
-				   sizeof(**profiles));
+				   sizeof(struct swz_profile *));
 	memcpy(*profiles + *count, input->profiles,
-	       input->count * sizeof(**profiles));
+	       input->count * sizeof(struct swz_profile *));
 	*count += input->count;
 }
 
@@ -479,7 +476,8 @@ static void pair_runs(struct side *side, const struct swz_dump_options *options)
 	for (i = 0; i < side->count; i++)
 		if (!swz_dump_not_of_times(options, true) &&
 		    !options->own_times)
-			swz_dump_find_beside(&side->runs[i].input);
+			swz_dump_find_beside(&side->runs[i].input,
+					     options->quiet);
 	for (i = 0; i < side->count; i++) {
 		struct run *run = &side->runs[i];
 

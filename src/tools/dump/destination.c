@@ -2,7 +2,7 @@
  * (util/output.h), or standard output, through a pager if that is
  * a terminal. */
 
-#include "tools/dump/destination.h"
+#include "tools/dump/reports.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "util/memory.h"
-#include "util/output.h"
 #include "profile/formats/formats.h"
 #include "tools/dump/dump_options.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- messages ------------------------------------------------------------ */
 
@@ -29,6 +29,19 @@ void swz_dump_complain(const char *format, ...)
 	va_start(arguments, format);
 	swz_complain_list(format, arguments);
 	va_end(arguments);
+}
+
+static size_t unread;
+
+size_t swz_dump_unread_files(void)
+{
+	return unread;
+}
+
+void swz_dump_note_unread(const char *path, const char *why)
+{
+	swz_dump_complain("%s: %s", path, why);
+	unread++;
 }
 
 /* --- pager --------------------------------------------------------------- */

@@ -11,19 +11,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "util/figures.h"
-#include "util/memory.h"
-#include "util/output.h"
 #include "options/command_line.h"
 #include "profile/file/inputs.h"
 #include "profile/formats/calls/calls.h"
-#include "profile/formats/calls/rings.h"
 #include "profile/formats/formats.h"
-#include "profile/formats/tables/by.h"
+#include "profile/formats/tables/table.h"
 #include "profile/names/debug_info.h"
-#include "tools/dump/destination.h"
-#include "tools/dump/option_table.h"
 #include "tools/dump/reports.h"
+#include "util/figures.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- the terminal -------------------------------------------------------- */
 

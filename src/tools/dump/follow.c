@@ -14,10 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/formats/calls/live.h"
-#include "tools/dump/destination.h"
+#include "profile/formats/calls/calls.h"
 #include "tools/dump/reports.h"
-#include "tools/dump/result.h"
 #include "util/memory.h"
 
 #define LEAST_REST_NS UINT64_C(50000000)

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/formats/tables/coverage.h"
-#include "tools/dump/destination.h"
-#include "tools/dump/option_table.h"
+#include "profile/formats/tables/table.h"
+#include "tools/dump/dump_options.h"
 #include "tools/dump/reports.h"
-#include "tools/dump/result.h"
 #include "util/memory.h"
 #include "util/output.h"
 
@@ -178,7 +176,7 @@ static void put_names(const struct swz_dump_options *options, const char *what,
 	free(text);
 }
 
-/* Whether a hook of a profile sees calls of each function. */
+/* Notes for each function whether a hook of a profile sees its calls. */
 static bool *find_hooked(const struct swz_dump_input *input,
 			 const struct swz_rebuilt *rebuilt)
 {

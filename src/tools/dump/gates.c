@@ -20,12 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/memory.h"
 #include "options/command_line.h"
 #include "profile/costs/runs.h"
 #include "profile/formats/common/diff.h"
-#include "tools/dump/destination.h"
-#include "tools/dump/option_table.h"
+#include "tools/dump/dump_options.h"
+#include "util/memory.h"
 
 #define CHANCE 0.001
 

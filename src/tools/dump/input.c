@@ -4,83 +4,33 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/printable.h"
-#include "profile/names/value_print.h"
-#include "util/memory.h"
-#include "util/output.h"
+#include "profile/costs/report.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
-#include "profile/file/samples.h"
 #include "profile/names/catalog.h"
-#include "tools/dump/destination.h"
+#include "profile/names/value_print.h"
 #include "tools/dump/dump_options.h"
+#include "tools/dump/reports.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- profiles ------------------------------------------------------------ */
 
 /* A file that cannot be read is left out; the others are shown all the same. */
 
-static size_t unread, not_found;
+static size_t not_found;
 
 size_t swz_dump_unread(void)
 {
-	return unread + not_found;
-}
-
-static void warn_damage(const struct swz_profile *profile)
-{
-	const struct swz_damage *damage = &profile->damage;
-	const char *full = swz_full_reason(&profile->header);
-
-	if (damage->missing_bytes)
-		swz_dump_complain("%s: truncated, %" PRIu64
-				  " bytes are missing; showing what is there",
-				  profile->name, damage->missing_bytes);
-	else if (damage->bad_chunks || damage->stray_nodes)
-		swz_dump_complain(
-			"%s: damaged (%" PRIu32 " bad chunks, %" PRIu64
-			" contexts without a thread); showing what is left",
-			profile->name, damage->bad_chunks, damage->stray_nodes);
-	if (!profile->clock_known)
-		swz_dump_complain(
-			"%s: the clock is not calibrated; times are in ticks",
-			profile->name);
-	if (profile->clock_uneven)
-		swz_dump_complain(
-			"%s: the processor's clock and the system's disagree "
-			"(was the machine suspended?); times are the "
-			"processor's",
-			profile->name);
-	if (full)
-		swz_dump_complain("%s: incomplete: %s; calls from then on may "
-				  "be missing",
-				  profile->name, full);
-	if (profile->header.lost_calls && full)
-		swz_dump_complain("%s: %" PRIu64 " calls were not recorded",
-				  profile->name, profile->header.lost_calls);
-	else if (profile->header.lost_calls)
-		swz_dump_complain(
-			"%s: %" PRIu64
-			" calls were not recorded: there was no memory, the "
-			"program gave up system calls, threads share their "
-			"state, or its stack is not an ordinary one",
-			profile->name, profile->header.lost_calls);
-	if (profile->folded_calls)
-		swz_dump_complain("%s: %" PRIu64 " calls have no exact context "
-				  "(%s)%s",
-				  profile->name, profile->folded_calls,
-				  swz_file_bound(profile->header.full,
-						 profile->header.flags,
-						 "--max-memory was reached"),
-				  profile->header.lost_calls ||
-						  swz_profile_damaged(profile)
-					  ? ""
-					  : "; counts are exact");
+	return swz_dump_unread_files() + not_found;
 }
 
 /* Names that --process might have meant. */
@@ -125,8 +75,7 @@ static void read_input(struct swz_dump_input *input,
 	struct swz_error error;
 
 	if (swz_profile_read(path, &profile, &error) != SWZ_OK) {
-		swz_dump_complain("%s: %s", path, error.text);
-		unread++;
+		swz_dump_note_unread(path, error.text);
 		return;
 	}
 	if (!swz_dump_wants_process(options, profile)) {
@@ -135,12 +84,11 @@ static void read_input(struct swz_dump_input *input,
 		return;
 	}
 	if (!options->quiet)
-		warn_damage(profile);
+		swz_dump_warn_damage(profile);
 	if (!profile->thread_count) {
 		/* of a damaged file nothing at all is left then */
 		if (swz_profile_damaged(profile) && !profile->module_count) {
-			swz_dump_complain("%s: nothing usable is left", path);
-			unread++;
+			swz_dump_note_unread(path, "nothing usable is left");
 			swz_profile_free(profile);
 			return;
 		}
@@ -247,11 +195,13 @@ void swz_dump_check_kinds(const struct swz_dump_input *input,
 			continue;
 		swz_dump_complain(
 			a == SWZ_KIND_CALLS || b == SWZ_KIND_CALLS
-				? counts ? "%s has calls without times (-m "
-					   "count), %s has times: they cannot "
-					   "be shown together"
+				? counts ? "%s counts calls (-m count or -m "
+					   "both), %s times them: they cannot "
+					   "be shown together. Name profiles "
+					   "of one mode"
 					 : "%s has samples, %s has calls: they "
-					   "cannot be shown together"
+					   "cannot be shown together. Name "
+					   "profiles of one mode"
 				: "%s has samples, %s has calls: they cannot "
 				  "be shown together (--times joins them)",
 			turned ? other->name : first->name,
@@ -343,7 +293,7 @@ int swz_dump_check_counts(const struct swz_dump_input *input,
 	return EXIT_USAGE;
 }
 
-/* What the hooks took is not in a sum any more. */
+/* The hooks' time is not in a sum any more. */
 static void check_compensation(const struct swz_dump_input *input,
 			       const struct swz_dump_options *options)
 {
@@ -487,32 +437,6 @@ bool swz_dump_has_all_threads(const struct swz_dump_input *input,
 	return all;
 }
 
-bool swz_dump_is_traced(const struct swz_dump_input *input)
-{
-	size_t i;
-
-	for (i = 0; i < input->count; i++)
-		if (!swz_profile_traced(input->profiles[i]))
-			return false;
-	return true;
-}
-
-bool swz_dump_has_last_values(const struct swz_dump_input *input,
-			      const struct swz_dump_options *options)
-{
-	bool any = false;
-	size_t i;
-
-	for (i = 0; i < input->count; i++) {
-		if (swz_profile_traced(input->profiles[i]))
-			return false;
-		any |= input->profiles[i]->summary_count != 0;
-	}
-	return any && strcmp(options->format->name, "calls") == 0 &&
-	       !options->at.given && !options->calls.of.count &&
-	       !options->calls.blame && !options->calls.apart;
-}
-
 bool swz_dump_shows_samples(const struct swz_dump_input *input,
 			    const struct swz_dump_options *options)
 {
@@ -520,4 +444,185 @@ bool swz_dump_shows_samples(const struct swz_dump_input *input,
 		if (!swz_profile_has_samples(input->profiles[i]))
 			return false;
 	return input->count && options->format->of_samples;
+}
+
+/* Parts of the input that are asked for: what came after a snapshot (--since),
+ * a part of a trace's time (--from, --to), the callers of a function
+ * (--caller). */
+
+/* --- what came after a snapshot ------------------------------------------ */
+
+/* Events tell what comes later, and figures of a part of a trace are theirs. */
+static void begin_range(struct swz_dump_options *options, uint64_t ticks)
+{
+	options->from.given = true;
+	options->since_ticks = ticks;
+}
+
+bool swz_dump_take_since(struct swz_dump_input *input,
+			 struct swz_dump_options *options)
+{
+	struct swz_profile *earlier, *profile = input->profiles[0];
+	enum swz_status status = SWZ_OK;
+	struct swz_error error;
+
+	if (input->count != 1) {
+		swz_dump_complain("--since is for one profile, not for %zu",
+				  input->count);
+		return false;
+	}
+	if (swz_profile_read(options->since, &earlier, &error) != SWZ_OK) {
+		swz_dump_complain("%s: %s", options->since, error.text);
+		return false;
+	}
+	if (swz_profile_traced(profile) && earlier->header.snapshot_ticks &&
+	    earlier->header.start_ticks == profile->header.start_ticks)
+		begin_range(options, earlier->header.snapshot_ticks);
+	else
+		status = swz_interval_take(profile, earlier, &error);
+	if (status != SWZ_OK)
+		swz_dump_complain("--since %s: %s", options->since, error.text);
+	swz_profile_free(earlier);
+	return status == SWZ_OK;
+}
+
+/* --- a part of a trace's time -------------------------------------------- */
+
+/* Percentages are of the time from the first start to the last end of all. */
+
+static uint64_t ticks_of(const struct swz_dump_moment *moment,
+			 const struct swz_profile *profile, uint64_t first,
+			 uint64_t last)
+{
+	double ticks = moment->percent
+			       ? (double)(last - first) * moment->value / 100
+			       : moment->value * 1e9 *
+					 (double)profile->clock_ticks /
+					 (double)profile->clock_ns;
+
+	return ticks < (double)(INT64_MAX - (int64_t)(first >> 1))
+		       ? first + (uint64_t)ticks
+		       : UINT64_MAX;
+}
+
+static bool has_samples(const struct swz_dump_input *input)
+{
+	for (size_t i = 0; i < input->count; i++)
+		if (!swz_profile_has_samples(input->profiles[i]))
+			return false;
+	return input->count != 0;
+}
+
+/* The profiles are cut to that range: no format knows of it. */
+static void keep_samples(const struct swz_dump_input *input,
+			 struct swz_dump_options *options)
+{
+	if (options->format->of_samples || !has_samples(input))
+		return;
+	for (size_t i = 0; i < input->count; i++)
+		swz_samples_keep_range(input->profiles[i], options->range.from,
+				       options->range.to);
+	options->from.given = options->to.given = false;
+}
+
+/* Nothing is shown then; so it is said when there was something. */
+static void warn_late(const char *option, uint64_t ticks, uint64_t first,
+		      uint64_t last, const struct swz_dump_input *input)
+{
+	if (ticks > last && ticks != UINT64_MAX)
+		swz_dump_complain(
+			"%s: the run ends before, at %.6f s", option,
+			(double)swz_profile_ns(input->profiles[0],
+					       (int64_t)(last - first)) /
+				1e9);
+}
+
+bool swz_dump_find_range(const struct swz_dump_input *input,
+			 struct swz_dump_options *options)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++) {
+		const struct swz_profile *profile = input->profiles[i];
+
+		if (!swz_profile_traced(profile) &&
+		    (options->at.given || !swz_profile_has_samples(profile))) {
+			swz_dump_complain(
+				options->at.given
+					? "%s: not a trace (swizzle-run -m "
+					  "trace), which --at needs"
+					: "%s: not a trace (swizzle-run -m "
+					  "trace) "
+					  "nor samples with times (-m sample), "
+					  "which --from and --to need",
+				profile->name);
+			return false;
+		}
+		if (swz_profile_origin(profile) < first)
+			first = swz_profile_origin(profile);
+		for (j = 0; j < profile->thread_count; j++)
+			if (profile->threads[j].last_ticks > last)
+				last = profile->threads[j].last_ticks;
+	}
+	if (last < first)
+		last = first;
+	options->range = (struct swz_range){first, UINT64_MAX};
+	if (options->at.given)
+		options->calls.at_ticks = ticks_of(
+			&options->at, input->profiles[0], first, last);
+	if (options->since_ticks)
+		options->range.from = options->since_ticks;
+	else if (options->from.given)
+		options->range.from = ticks_of(&options->from,
+					       input->profiles[0], first, last);
+	if (options->to.given)
+		options->range.to = ticks_of(&options->to, input->profiles[0],
+					     first, last);
+	if (options->range.from > options->range.to) {
+		swz_dump_complain("--from is later than --to");
+		return false;
+	}
+	if (!options->quiet && options->from.given && !options->since_ticks)
+		warn_late("--from", options->range.from, first, last, input);
+	if (!options->quiet && options->at.given)
+		warn_late("--at", options->calls.at_ticks, first, last, input);
+	keep_samples(input, options);
+	return true;
+}
+
+/* --- callers that the profiles say --------------------------------------- */
+
+static bool has(const struct swz_patterns *patterns, const char *pattern)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (strcmp(patterns->items[i], pattern) == 0)
+			return true;
+	return false;
+}
+
+void swz_dump_take_callers(const struct swz_dump_input *input,
+			   struct swz_dump_options *options)
+{
+	const struct swz_format *format = options->format;
+	char *lines = NULL, *rest, *line;
+
+	if (options->view.callers.count ||
+	    (!format->section && !format->events))
+		return;
+	for (size_t i = 0; i < input->count; i++) {
+		const char *more = swz_profile_label(input->profiles[i],
+						     SWZ_LABEL_CALLER);
+		char *joined;
+
+		if (!more)
+			continue;
+		joined = swz_print("%s\n%s", lines ? lines : "", more);
+		free(lines);
+		lines = joined;
+	}
+	options->callers = rest = lines;
+	while (rest && (line = strtok_r(NULL, "\n", &rest)))
+		if (!has(&options->view.callers, line))
+			swz_patterns_add(&options->view.callers, line);
 }

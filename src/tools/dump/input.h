@@ -52,6 +52,9 @@ void swz_dump_free_input(struct swz_dump_input *input);
  * said; the program's status is not EXIT_OK then, whatever is shown. */
 size_t swz_dump_unread(void);
 
+/* Says what is missing from a profile that was read. */
+void swz_dump_warn_damage(const struct swz_profile *profile);
+
 /* True if there is a thread that is asked for. */
 bool swz_dump_has_thread(const struct swz_dump_input *input,
 			 const struct swz_dump_options *options);
@@ -94,8 +97,9 @@ void swz_dump_take_pairs(struct swz_dump_input *input);
  * part of a sum. Says which, unless QUIET. */
 void swz_dump_count_once(struct swz_dump_input *input, bool quiet);
 
-/* The same as swz_dump_find_pairs, without a word. */
-void swz_dump_find_beside(struct swz_dump_input *input);
+/* The same as swz_dump_find_pairs. QUIET: only says which samples could not be
+ * read. */
+void swz_dump_find_beside(struct swz_dump_input *input, bool quiet);
 
 /* True if a profile of SAMPLES belongs to one of COUNTS. */
 bool swz_dump_is_pair(const struct swz_dump_input *samples,

@@ -4,21 +4,103 @@
 #include "tools/dump/input.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/memory.h"
+#include "base/printable.h"
 #include "profile/file/inputs.h"
-#include "profile/file/samples.h"
-#include "tools/dump/destination.h"
+#include "profile/file/records.h"
 #include "tools/dump/dump_options.h"
+#include "tools/dump/reports.h"
+#include "util/memory.h"
+
+/* --- what a profile lacks and has ---------------------------------------- */
+
+void swz_dump_warn_damage(const struct swz_profile *profile)
+{
+	const struct swz_damage *damage = &profile->damage;
+	const char *full = swz_full_reason(&profile->header);
+
+	if (damage->missing_bytes)
+		swz_dump_complain("%s: truncated, %" PRIu64
+				  " bytes are missing; showing what is there",
+				  profile->name, damage->missing_bytes);
+	else if (damage->bad_chunks || damage->stray_nodes)
+		swz_dump_complain(
+			"%s: damaged (%" PRIu32 " bad chunks, %" PRIu64
+			" contexts without a thread); showing what is left",
+			profile->name, damage->bad_chunks, damage->stray_nodes);
+	if (!profile->clock_known)
+		swz_dump_complain(
+			"%s: the clock is not calibrated; times are in ticks",
+			profile->name);
+	if (profile->clock_uneven)
+		swz_dump_complain(
+			"%s: the processor's clock and the system's disagree "
+			"(was the machine suspended?); times are the "
+			"processor's",
+			profile->name);
+	if (full)
+		swz_dump_complain("%s: incomplete: %s; calls from then on may "
+				  "be missing",
+				  profile->name, full);
+	if (profile->header.lost_calls && full)
+		swz_dump_complain("%s: %" PRIu64 " calls were not recorded",
+				  profile->name, profile->header.lost_calls);
+	else if (profile->header.lost_calls)
+		swz_dump_complain(
+			"%s: %" PRIu64
+			" calls were not recorded: there was no memory, the "
+			"program gave up system calls, threads share their "
+			"state, or its stack is not an ordinary one",
+			profile->name, profile->header.lost_calls);
+	if (profile->folded_calls)
+		swz_dump_complain("%s: %" PRIu64 " calls have no exact context "
+				  "(%s)%s",
+				  profile->name, profile->folded_calls,
+				  swz_file_bound(profile->header.full,
+						 profile->header.flags,
+						 "--max-memory was reached"),
+				  profile->header.lost_calls ||
+						  swz_profile_damaged(profile)
+					  ? ""
+					  : "; counts are exact");
+}
+
+bool swz_dump_is_traced(const struct swz_dump_input *input)
+{
+	size_t i;
+
+	for (i = 0; i < input->count; i++)
+		if (!swz_profile_traced(input->profiles[i]))
+			return false;
+	return true;
+}
+
+bool swz_dump_has_last_values(const struct swz_dump_input *input,
+			      const struct swz_dump_options *options)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < input->count; i++) {
+		if (swz_profile_traced(input->profiles[i]))
+			return false;
+		any |= input->profiles[i]->summary_count != 0;
+	}
+	return any && strcmp(options->format->name, "calls") == 0 &&
+	       !options->at.given && !options->calls.of.count &&
+	       !options->calls.blame && !options->calls.apart;
+}
 
 /* --- counts and samples of one run --------------------------------------- */
 
-/* Of one process the samples of one process are wanted; of several, those of
+/* One process wants the samples of one process; several, those of
  * all: which process of one run is which of the other is not known. */
 
 static bool has_samples(const struct swz_profile *profile)
@@ -179,8 +261,17 @@ static const struct profile_file *samples_of_program(
 	return latest;
 }
 
+/* The profile's times are in PATH, and cannot be had. */
+static void lack_times(const char *path, const char *why)
+{
+	char *text = swz_print("%s. Calls are shown without their times", why);
+
+	swz_dump_note_unread(path, text);
+	free(text);
+}
+
 static void read_pair(struct swz_dump_input *input, const char *path,
-		      const struct swz_profile *counts)
+		      const struct swz_profile *counts, bool quiet)
 {
 	struct swz_profile *samples;
 	struct swz_error error;
@@ -188,21 +279,52 @@ static void read_pair(struct swz_dump_input *input, const char *path,
 	for (size_t i = 0; i < input->sample_count; i++)
 		if (strcmp(input->samples[i]->name, path) == 0)
 			return;
-	if (swz_profile_read(path, &samples, &error) != SWZ_OK)
+	if (swz_profile_read(path, &samples, &error) != SWZ_OK) {
+		lack_times(path, error.text);
 		return;
-	if (is_pair(samples, counts))
-		add_pair(input, samples);
-	else
+	}
+	if (!is_pair(samples, counts)) {
 		swz_profile_free(samples);
+		return;
+	}
+	if (swz_profile_damaged(samples) && !samples->thread_count) {
+		lack_times(path, "damaged or cut off, no thread is left");
+		swz_profile_free(samples);
+		return;
+	}
+	if (!quiet)
+		swz_dump_warn_damage(samples);
+	add_pair(input, samples);
+}
+
+/* The file that has the samples of COUNTS by its name is cut off within its
+ * header, or empty. */
+static void check_own_samples(const struct swz_profile *counts)
+{
+	char *path = swz_print("%s.samples", counts->name);
+	struct swz_profile *samples;
+	struct swz_file_header header;
+	struct swz_error error;
+	struct stat info;
+
+	if (stat(path, &info) != 0 || swz_file_header_read(path, &header))
+		; /* it is not there, or readable */
+	else if (swz_profile_read(path, &samples, &error) == SWZ_OK)
+		swz_profile_free(samples);
+	else
+		lack_times(path, error.text);
+	free(path);
 }
 
 static void find_beside(struct swz_dump_input *input,
-			const struct swz_profile *counts)
+			const struct swz_profile *counts, bool quiet)
 {
 	const struct profile_file *own;
 	struct profile_files files = {.items = NULL};
 	bool first = false;
 
+	if (counts->header.flags & SWZ_FILE_COUNTS)
+		check_own_samples(counts);
 	list_samples(&files, counts->name);
 	for (size_t i = 0; i < files.count; i++) {
 		const struct profile_file *file = &files.items[i];
@@ -211,17 +333,17 @@ static void find_beside(struct swz_dump_input *input,
 			continue;
 		first = true;
 		if (is_sum(counts) || is_of_input(input, file))
-			read_pair(input, file->path, counts);
+			read_pair(input, file->path, counts, quiet);
 	}
 	own = first ? NULL : samples_of_program(&files, &counts->header);
 	if (own)
-		read_pair(input, own->path, counts);
+		read_pair(input, own->path, counts, quiet);
 	for (size_t i = 0; i < files.count; i++)
 		free(files.items[i].path);
 	free(files.items);
 }
 
-void swz_dump_find_beside(struct swz_dump_input *input)
+void swz_dump_find_beside(struct swz_dump_input *input, bool quiet)
 {
 	size_t i;
 
@@ -231,7 +353,7 @@ void swz_dump_find_beside(struct swz_dump_input *input)
 		if (!has_samples(input->profiles[i]) &&
 		    (input->profiles[i]->header.root_pid ||
 		     is_sum(input->profiles[i])))
-			find_beside(input, input->profiles[i]);
+			find_beside(input, input->profiles[i], quiet);
 }
 
 bool swz_dump_is_pair(const struct swz_dump_input *samples,
@@ -322,13 +444,17 @@ void swz_dump_find_pairs(struct swz_dump_input *input,
 	bool counts;
 
 	if (!options->own_times)
-		swz_dump_find_beside(input);
+		swz_dump_find_beside(input, options->quiet);
 	if (options->format->of_code)
 		take_both(input);
 	if (take_samples(input, options))
 		return;
 	leave_out_empty(input, options);
 	if (!input->sample_count || options->own_times || options->quiet)
+		return;
+	/* what needs a trace is refused next */
+	if (options->format->events && !swz_dump_is_traced(input) &&
+	    !swz_dump_has_last_values(input, options))
 		return;
 	what = swz_dump_not_of_times(options, true);
 	counts = input->count &&

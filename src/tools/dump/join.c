@@ -3,17 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
-#include "profile/costs/joined.h"
+#include "profile/costs/runs.h"
 #include "profile/file/records.h"
-#include "profile/formats/tables/by.h"
 #include "profile/formats/formats.h"
-#include "tools/dump/advice.h"
-#include "tools/dump/destination.h"
-#include "tools/dump/reports.h"
-#include "tools/dump/result.h"
+#include "profile/formats/tables/table.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
+#include "tools/dump/reports.h"
+#include "util/memory.h"
 
 /* Each side is added up by itself, with one catalog, in which a function is the
  * same in both: by build-id and address. */
@@ -107,43 +104,15 @@ static bool is_of_one_program(const struct swz_dump_input *input,
 	return false;
 }
 
-static int write_report(struct swz_dump_input *input,
-			struct swz_catalog *catalog,
-			const struct swz_section *section,
-			const struct swz_dump_options *options)
-{
-	struct swz_debug_packages packages = {0};
-	struct swz_dump_advice advice = swz_dump_advice_begin(&packages);
-	struct swz_dump_target target = {0};
-	int status;
-
-	if (options->get_names)
-		return swz_dump_get_names(section->report, catalog, options);
-	status = swz_dump_open_target(
-		&target, options,
-		swz_dump_output_path(options, input->profiles[0]->header.pid));
-	if (status == EXIT_OK) {
-		(void)swz_dump_write_section(&target, section, options);
-		swz_gates_look(section, options);
-		swz_dump_advice_add(&advice, section->report);
-		swz_dump_advice_find(&advice, catalog, options, &target.writer);
-		status = swz_dump_close_target(&target, options);
-		if (status == EXIT_OK)
-			swz_dump_advice_say(&advice);
-	} else {
-		free(target.path);
-	}
-	swz_dump_advice_free(&advice);
-	swz_debug_packages_free(&packages);
-	return status;
-}
-
 /* Counts and samples of one run, thread by thread. */
 struct threads {
 	struct swz_dump_input *input, *samples;
 	const struct swz_dump_options *options;
 	struct swz_counting *counting;
+	/* where they go: to rows, or each in a section like SECTION */
 	struct swz_groups *groups;
+	struct swz_dump_target *target;
+	const struct swz_section *section;
 	bool **taken; /* by the samples' profiles and threads */
 };
 
@@ -265,6 +234,26 @@ static void know_processor(struct swz_groups *groups,
 	times->waiting_ns -= ns;
 }
 
+/* A section like that of all; the process is OF. */
+static void put_thread(const struct threads *t, struct swz_profile *of,
+		       const struct swz_profile *profile,
+		       const struct swz_profile_thread *thread,
+		       struct swz_dump_result *own)
+{
+	struct swz_section section = *t->section;
+
+	section.profile = profile;
+	section.profiles = &of;
+	section.profile_count = 1;
+	section.thread = thread;
+	section.thread_origin = swz_dump_first_origin(
+		profile->header.flags & SWZ_FILE_SAMPLES ? t->samples
+							 : t->input);
+	section.report = &own->report;
+	section.contexts = &own->contexts;
+	(void)swz_dump_write_section(t->target, &section, t->options);
+}
+
 /* COUNTED or SAMPLED, the thread in either, may be NULL. Who samples knows when
  * a thread ended, and its processor time. */
 static void add_joined_thread(const struct threads *t,
@@ -274,8 +263,11 @@ static void add_joined_thread(const struct threads *t,
 			      struct swz_binding *samples,
 			      const struct swz_profile_thread *sampled)
 {
+	const struct swz_binding *either = sampled ? samples : counts;
 	struct swz_dump_result own, times;
 
+	if (!either)
+		return;
 	begin_all(&own);
 	begin_all(&times);
 	own.report.without_times = true;
@@ -285,12 +277,18 @@ static void add_joined_thread(const struct threads *t,
 		swz_dump_add_thread(&times, samples, sampled, t->options);
 	(void)swz_join_times(&own.report, &own.contexts, &times.contexts, 1,
 			     t->counting);
-	swz_groups_add(t->groups, process,
-		       sampled ? samples->profile : counts->profile,
-		       sampled ? sampled : counted, &own.report);
-	if (sampled && counted)
-		know_processor(t->groups,
-			       swz_thread_times(counts->profile, counted));
+	if (t->target) {
+		own.report.samples = t->section->report->samples;
+		put_thread(t, counts ? counts->profile : either->profile,
+			   either->profile, sampled ? sampled : counted, &own);
+	} else {
+		swz_groups_add(t->groups, process, either->profile,
+			       sampled ? sampled : counted, &own.report);
+		if (sampled && counted)
+			know_processor(
+				t->groups,
+				swz_thread_times(counts->profile, counted));
+	}
 	swz_dump_free_result(&own);
 	swz_dump_free_result(&times);
 }
@@ -322,7 +320,7 @@ static void add_joined_process(const struct threads *t, size_t index,
 
 	if (samples != SWZ_INDEX_NONE)
 		take_command(t->samples->profiles[samples], profile);
-	if (!t->options->threads.count)
+	if (t->groups && !t->options->threads.count)
 		swz_groups_add_process(t->groups, process);
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct swz_profile_thread *thread = &profile->threads[i];
@@ -343,18 +341,67 @@ static void add_joined_process(const struct threads *t, size_t index,
 	add_sampled_threads(t, process, samples);
 }
 
-static void add_threads(const struct threads *t)
+static void add_threads(struct threads *t)
 {
-	bool *has_process = swz_allocate(t->samples->count + 1,
+	const struct swz_dump_input *samples = t->samples;
+	bool *has_process = swz_allocate(samples->count + 1,
 					 sizeof(*has_process));
 	uint32_t i;
 
+	t->taken = swz_allocate(samples->count + 1, sizeof(*t->taken));
+	for (i = 0; i < samples->count; i++)
+		t->taken[i] = swz_allocate(samples->profiles[i]->thread_count +
+						   1,
+					   sizeof(**t->taken));
 	for (i = 0; i < t->input->count; i++)
 		add_joined_process(t, i, has_process);
-	for (i = 0; i < t->samples->count; i++)
+	for (i = 0; i < samples->count; i++)
 		if (!has_process[i])
-			add_sampled_threads(t, t->samples->profiles[i], i);
+			add_sampled_threads(t, samples->profiles[i], i);
+	for (i = 0; i < samples->count; i++)
+		free(t->taken[i]);
+	free(t->taken);
 	free(has_process);
+}
+
+static bool is_one_run(const struct swz_dump_input *input,
+		       const struct swz_dump_input *samples)
+{
+	const struct swz_file_header *counts = &input->profiles[0]->header;
+	const struct swz_file_header *times = &samples->profiles[0]->header;
+
+	return counts->flags & times->flags & SWZ_FILE_MERGED ||
+	       (times->root_pid == counts->root_pid &&
+		times->root_start == counts->root_start);
+}
+
+static int write_report(struct threads *t, struct swz_catalog *catalog,
+			const struct swz_section *section)
+{
+	const struct swz_dump_options *options = t->options;
+	struct swz_dump_target target = {0};
+	int status;
+
+	if (options->get_names)
+		return swz_dump_get_names(section->report, catalog, options);
+	status = swz_dump_open_target(
+		&target, options,
+		swz_dump_output_path(options,
+				     t->input->profiles[0]->header.pid));
+	if (status == EXIT_OK) {
+		if (options->format->needs & SWZ_NEEDS_JOINED_THREADS &&
+		    is_one_run(t->input, t->samples)) {
+			swz_counting_again(t->counting);
+			t->target = &target;
+			t->section = section;
+			add_threads(t);
+			t->target = NULL;
+		}
+		status = swz_dump_write_sum(&target, section, catalog, options);
+	} else {
+		free(target.path);
+	}
+	return status;
 }
 
 static bool needs_threads(const struct swz_dump_options *options)
@@ -366,23 +413,13 @@ static bool needs_threads(const struct swz_dump_options *options)
 /* Only for rows of threads and processes does it matter whose they are. */
 static void group(struct threads *t, const struct swz_section *section)
 {
-	const struct swz_dump_input *samples = t->samples;
-
 	if (!needs_threads(t->options)) {
 		swz_groups_add(
 			t->groups, t->input->profiles[0], t->input->profiles[0],
 			&t->input->profiles[0]->threads[0], section->report);
 		return;
 	}
-	t->taken = swz_allocate(samples->count + 1, sizeof(*t->taken));
-	for (size_t i = 0; i < samples->count; i++)
-		t->taken[i] = swz_allocate(samples->profiles[i]->thread_count +
-						   1,
-					   sizeof(**t->taken));
 	add_threads(t);
-	for (size_t i = 0; i < samples->count; i++)
-		free(t->taken[i]);
-	free(t->taken);
 }
 
 static int write_by(struct threads *t, const struct swz_section *section)
@@ -423,13 +460,10 @@ static int64_t period_of(const struct swz_dump_input *samples)
 static struct swz_call_costs costs_of(const struct swz_dump_input *input,
 				      const struct swz_dump_input *samples)
 {
-	const struct swz_file_header *counts = &input->profiles[0]->header;
 	const struct swz_file_header *times = &samples->profiles[0]->header;
 	struct swz_call_costs none = {0};
 
-	if (!(counts->flags & times->flags & SWZ_FILE_MERGED) &&
-	    (times->root_pid != counts->root_pid ||
-	     times->root_start != counts->root_start))
+	if (!is_one_run(input, samples))
 		return none;
 	return (struct swz_call_costs){times->plain_call, times->counted_call};
 }
@@ -504,7 +538,7 @@ static int write_joined(struct swz_dump_input *input,
 	section.sampled_count = samples->count;
 	section.compensated = false; /* nothing of these times was */
 	if (options->by == SWZ_BY_NOTHING) {
-		status = write_report(input, catalog, &section, options);
+		status = write_report(&t, catalog, &section);
 	} else {
 		swz_counting_again(t.counting);
 		status = write_by(&t, &section);

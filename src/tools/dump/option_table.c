@@ -1,4 +1,3 @@
-#include "tools/dump/option_table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
 #include "options/command_line.h"
-#include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
+#include "tools/dump/reports.h"
+#include "util/memory.h"
 
 static _Noreturn void dump_wrong_value(const char *as, const char *value,
 				       const char *wanted)

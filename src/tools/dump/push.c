@@ -17,11 +17,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "profile/formats/common/section.h"
+#include "profile/formats/exports/exports.h"
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/formats/common/section.h"
-#include "profile/formats/exports/pprof.h"
-#include "tools/dump/destination.h"
 
 #define ATTEMPTS 5
 #define FIRST_PAUSE_MS 500

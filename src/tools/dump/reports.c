@@ -9,17 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/memory.h"
-#include "util/output.h"
+#include "profile/costs/groups.h"
 #include "profile/file/events.h"
-#include "profile/costs/causes.h"
 #include "profile/file/ranks.h"
 #include "profile/flows/flows.h"
-#include "profile/formats/tables/by.h"
-#include "tools/dump/advice.h"
-#include "tools/dump/destination.h"
-#include "tools/dump/result.h"
+#include "profile/formats/tables/table.h"
 #include "tools/dump/input.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- events -------------------------------------------------------------- */
 
@@ -349,10 +346,10 @@ static char *folder_path(const struct swz_dump_options *options, int32_t pid)
 		      : swz_print("swizzle.%" PRId32 ".calls", pid);
 }
 
-/* Writes them; the catalog is resolved. Returns an exit status. */
-static int dump_write_events(const struct swz_dump_input *input,
-			     const struct swz_catalog *catalog,
-			     const struct swz_dump_options *options)
+/* The catalog is resolved. To be ended by end_trace(). */
+static struct swz_trace begin_trace(const struct swz_dump_input *input,
+				    const struct swz_catalog *catalog,
+				    const struct swz_dump_options *options)
 {
 	struct swz_trace trace = {
 		.catalog = catalog,
@@ -361,29 +358,45 @@ static int dump_write_events(const struct swz_dump_input *input,
 		.threads = &options->threads,
 		.range = {0, UINT64_MAX},
 		.origin = UINT64_MAX,
+		.flows = swz_flows_find(input->profiles, input->count),
 		.view = &options->view,
 		.calls = &options->calls,
 		.rings = &options->rings,
 		.assembly = &options->assembly,
 	};
-	struct swz_flows *flows = swz_flows_find(input->profiles, input->count);
-	int32_t pid = input->profiles[0]->header.pid;
-	int status;
-	char *path;
 	size_t i;
 
-	/* (a depth is for -f calls to see to) */
-	if (options->format->fewer_events)
-		trace.choice.limits = options->limits;
-	if (options->format->takes & SWZ_TAKES_CALLS)
-		trace.choice.limits.max_depth = 0;
 	trace.choice.rules.rules = options->view.rules;
 	if (swz_dump_has_range(options))
 		trace.range = options->range;
 	for (i = 0; i < input->count; i++)
 		if (swz_profile_origin(input->profiles[i]) < trace.origin)
 			trace.origin = swz_profile_origin(input->profiles[i]);
-	trace.flows = flows;
+	return trace;
+}
+
+static void end_trace(struct swz_trace *trace)
+{
+	swz_flows_free((struct swz_flows *)(uintptr_t)trace->flows);
+	swz_event_choice_free(&trace->choice);
+	free(trace->failure);
+}
+
+/* Writes them; the catalog is resolved. Returns an exit status. */
+static int dump_write_events(const struct swz_dump_input *input,
+			     const struct swz_catalog *catalog,
+			     const struct swz_dump_options *options)
+{
+	struct swz_trace trace = begin_trace(input, catalog, options);
+	int32_t pid = input->profiles[0]->header.pid;
+	int status;
+	char *path;
+
+	/* (a depth is for -f calls to see to) */
+	if (options->format->fewer_events)
+		trace.choice.limits = options->limits;
+	if (options->format->takes & SWZ_TAKES_CALLS)
+		trace.choice.limits.max_depth = 0;
 	warn_size(input, options);
 	/* (some formats read them twice) */
 	swz_progress_stage(
@@ -402,12 +415,10 @@ static int dump_write_events(const struct swz_dump_input *input,
 	if (status == EXIT_OK && !options->quiet) {
 		tell_left_out(&trace.choice, options);
 		tell_undecided(&trace.choice.rules);
-		if (flows)
-			tell_doubts(flows);
+		if (trace.flows)
+			tell_doubts(trace.flows);
 	}
-	swz_flows_free(flows);
-	swz_event_choice_free(&trace.choice);
-	free(trace.failure);
+	end_trace(&trace);
 	free(path);
 	return status;
 }
@@ -703,14 +714,33 @@ static void merge_thread(struct swz_dump_result *result,
 		swz_dump_add_thread(result, binding, thread, options);
 }
 
+int swz_dump_write_sum(struct swz_dump_target *target,
+		       const struct swz_section *section,
+		       struct swz_catalog *catalog,
+		       const struct swz_dump_options *options)
+{
+	struct swz_debug_packages packages = {0};
+	struct swz_dump_advice advice = swz_dump_advice_begin(&packages);
+	int status;
+
+	(void)swz_dump_write_section(target, section, options);
+	swz_gates_look(section, options);
+	swz_dump_advice_add(&advice, section->report);
+	swz_dump_advice_find(&advice, catalog, options, &target->writer);
+	status = swz_dump_close_target(target, options);
+	if (status == EXIT_OK)
+		swz_dump_advice_say(&advice);
+	swz_dump_advice_free(&advice);
+	swz_debug_packages_free(&packages);
+	return status;
+}
+
 static int dump_merged(struct swz_dump_input *input,
 		       struct swz_catalog *catalog,
 		       const struct swz_dump_options *options)
 {
 	struct swz_dump_target target = {0};
 	struct swz_dump_result result = {0};
-	struct swz_debug_packages packages = {0};
-	struct swz_dump_advice advice = swz_dump_advice_begin(&packages);
 	struct swz_causes *causes = NULL;
 	struct swz_flows *flows = NULL;
 	struct swz_section section;
@@ -745,19 +775,12 @@ static int dump_merged(struct swz_dump_input *input,
 		&target, options,
 		swz_dump_output_path(options, input->profiles[0]->header.pid));
 	if (status == EXIT_OK) {
-		(void)swz_dump_write_section(&target, &section, options);
-		swz_gates_look(&section, options);
-		swz_dump_advice_add(&advice, &result.report);
-		swz_dump_advice_find(&advice, catalog, options, &target.writer);
-		status = swz_dump_close_target(&target, options);
-		if (status == EXIT_OK)
-			swz_dump_advice_say(&advice);
+		status = swz_dump_write_sum(&target, &section, catalog,
+					    options);
 	} else {
 		free(target.path);
 	}
 	swz_dump_free_result(&result);
-	swz_dump_advice_free(&advice);
-	swz_debug_packages_free(&packages);
 	return status;
 }
 
@@ -833,6 +856,34 @@ static int dump_thread(struct swz_dump_input *input, size_t index,
 	return status;
 }
 
+static bool has_slow_calls(const struct swz_dump_input *input)
+{
+	size_t i;
+
+	for (i = 0; i < input->count; i++)
+		if (input->profiles[i]->slow_rule_count)
+			return true;
+	return false;
+}
+
+/* The end of what has all threads, which may be about calls of several. */
+static int close_threads(struct swz_dump_target *to,
+			 const struct swz_dump_input *input,
+			 const struct swz_catalog *catalog,
+			 const struct swz_dump_options *options)
+{
+	struct swz_trace trace;
+	int status;
+
+	if (!to->path || !has_slow_calls(input))
+		return swz_dump_close_target(to, options);
+	trace = begin_trace(input, catalog, options);
+	to->writer.trace = &trace;
+	status = swz_dump_close_target(to, options);
+	end_trace(&trace);
+	return status;
+}
+
 static int dump_threads(struct swz_dump_input *input,
 			struct swz_catalog *catalog,
 			const struct swz_dump_options *options)
@@ -856,7 +907,7 @@ static int dump_threads(struct swz_dump_input *input,
 				status = dump_thread(input, i, j, &to, &advice,
 						     options);
 	swz_dump_advice_find(&advice, catalog, options, &to.writer);
-	last = swz_dump_close_target(&to, options);
+	last = close_threads(&to, input, catalog, options);
 	status = status != EXIT_OK ? status : last;
 	if (status == EXIT_OK)
 		swz_dump_advice_say(&advice);

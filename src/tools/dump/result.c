@@ -1,18 +1,15 @@
 /* The tree of each thread is made, filtered and given back as soon as it is
  * added. */
 
-#include "tools/dump/result.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/file/events.h"
+#include "tools/dump/reports.h"
 #include "util/interpreters.h"
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/file/events.h"
-#include "tools/dump/advice.h"
-#include "tools/dump/destination.h"
 
 static uint64_t node_count(const struct swz_profile_thread *thread)
 {
@@ -289,7 +286,7 @@ void swz_dump_warn_filter(struct swz_catalog *catalog,
 		warn_script(catalog);
 }
 
-static uint64_t first_origin(const struct swz_dump_input *input)
+uint64_t swz_dump_first_origin(const struct swz_dump_input *input)
 {
 	uint64_t first = UINT64_MAX;
 	size_t i;
@@ -316,7 +313,7 @@ struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
 		.profiles = &input->profiles[index],
 		.profile_count = 1,
 		.part = 1,
-		.origin = first_origin(input),
+		.origin = swz_dump_first_origin(input),
 		.compensated = options->compensate,
 		.range = swz_dump_has_range(options) ? &options->range : NULL,
 	};

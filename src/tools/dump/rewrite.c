@@ -15,16 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "util/memory.h"
-#include "util/output.h"
 #include "profile/costs/merge.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
-#include "profile/formats/exports/merged.h"
+#include "profile/formats/exports/exports.h"
 #include "profile/names/catalog.h"
-#include "tools/dump/destination.h"
 #include "tools/dump/dump_options.h"
 #include "tools/dump/input.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- sums of profiles ---------------------------------------------------- */
 
@@ -158,7 +157,7 @@ static void add_beside(struct merging *m, struct swz_profile *counts)
 {
 	struct swz_dump_input input = {.profiles = &counts, .count = 1};
 
-	swz_dump_find_beside(&input);
+	swz_dump_find_beside(&input, true);
 	for (size_t i = 0; i < input.sample_count; i++) {
 		add_profile(m->beside, input.samples[i]->name,
 			    input.samples[i]);

@@ -1,4 +1,4 @@
-#include "base/page.h"
+#include "base/basics.h"
 #include "tools/dump/reports.h"
 
 #include <dwarf.h>
@@ -21,17 +21,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "swizzle/signature_exchange.h"
-#include "swizzle/values.h"
 #include "base/qualified_name.h"
-#include "util/memory.h"
-#include "util/output.h"
+#include "base/signature_exchange.h"
 #include "options/config_file.h"
 #include "profile/names/debug_info.h"
 #include "profile/names/dwarf_types.h"
-#include "profile/names/signature_builder.h"
-#include "tools/dump/destination.h"
+#include "profile/names/function_rules.h"
+#include "swizzle/values.h"
 #include "tools/dump/dump_options.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- signatures of a module ---------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* A file is kept open: the process may end, and then nothing leads into its
  * mount namespace any more. */
 
-#include "watch/names/code_names.h"
+#include "watch/names/script_codes.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,7 +18,7 @@
 
 #define MOST_PLACES 16384u /* then all are forgotten */
 
-/* What runs at a place in a compiled method. */
+/* A place in a compiled method, and the method that it executes. */
 struct place {
 	uint64_t pc;
 	uint64_t method; /* of its blob then, and its number */
@@ -189,8 +189,8 @@ static char *read_constant(const struct swz_java *java, uint64_t pool,
 	return read_symbol(java, symbol);
 }
 
-/* That of the class, with its package: "java/lang/String". Those that are made
- * at run time have an address, too, which is not shown. */
+/* The name of the class, with its package: "java/lang/String". A class that was
+ * made at run time has an address behind it, which is not shown. */
 static char *class_name(const struct swz_java *java, uint64_t pool)
 {
 	uint64_t klass, symbol;

@@ -228,7 +228,7 @@ static char *variable(const struct swz_lua *lua, const struct call *call,
 	return NULL;
 }
 
-/* What an instruction has put into a register. */
+/* Names the value that an instruction has put into a register. */
 static char *loaded(const struct swz_lua *lua, const struct call *call,
 		    uint32_t instruction, uint32_t at)
 {
@@ -276,10 +276,11 @@ static char *called_by_name(const struct swz_lua *lua,
 	    (back[count - 1] & 0x7f) != OP_CALL)
 		return NULL;
 	to = a_of(back[count - 1]);
-	for (uint32_t i = count - 1; i-- > 0;) {
-		if ((back[i] & 0x7f) == OP_JMP || a_of(back[i]) != to)
-			continue;
-		return loaded(lua, caller, back[i], at - (count - 1 - i));
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t loads = back[count - 1 - i];
+
+		if ((loads & 0x7f) != OP_JMP && a_of(loads) == to)
+			return loaded(lua, caller, loads, at - i);
 	}
 	return NULL;
 }

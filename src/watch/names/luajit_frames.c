@@ -295,7 +295,7 @@ static char *variable(const struct swz_luajit *lua, const struct function *f,
 	return found;
 }
 
-/* What an instruction has put into a slot. */
+/* Names the value that an instruction has put into a slot. */
 static char *loaded(const struct swz_luajit *lua, const struct function *f,
 		    uint32_t instruction, uint32_t at)
 {

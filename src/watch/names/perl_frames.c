@@ -1,12 +1,13 @@
-/* Perl 5.36 to 5.42, built with threads as Debian's is (an interpreter is a
- * structure; without threads it is global variables, which is not known here).
+/* Perl 5.36 to 5.42. Built with threads, as Debian's is, an interpreter is a
+ * structure, and PL_curinterp is the first one, which the first thread runs.
+ * Without threads its members are variables, and a file is named by a glob
+ * `_<FILE` instead of a text.
  *
- * PL_curinterp is the first interpreter, which the first thread runs. A call of
- * a sub is an entry (PERL_CONTEXT) of a stack of contexts; sort blocks,
- * destructors and the like have a stack of their own (PERL_SI), which is linked
- * to the one before. What a frame executes is a COP: the innermost one is the
- * interpreter's, and each call has kept its caller's. (intrpvar.h, cop.h, cv.h,
- * gv.h, hv.h) */
+ * A call of a sub is an entry (PERL_CONTEXT) of a stack of contexts; sort
+ * blocks, destructors and the like have a stack of their own (PERL_SI), which
+ * is linked to the one before. What a frame executes is a COP: the innermost
+ * one is the interpreter's, and each call has kept its caller's. (intrpvar.h,
+ * cop.h, cv.h, gv.h, hv.h) */
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ enum {
 #define TYPE_MASK 0xffu
 #define IS_SUB 13u   /* SVt_PVCV */
 #define IS_STASH 12u /* SVt_PVHV */
+#define IS_GLOB 9u   /* SVt_PVGV */
 #define CONTEXT_MASK 0xfu
 #define OF_SUB 9u
 #define OF_FORMAT 10u
@@ -79,8 +81,10 @@ enum {
 
 struct swz_perl {
 	struct swz_script_reader reader;
-	uint64_t interpreter; /* where its address is */
-	unsigned next_state;  /* OP_NEXTSTATE: a COP */
+	uint64_t interpreter; /* where its address is; 0: it is variables */
+	uint64_t variable_cop, variable_stack; /* these */
+	uint64_t op_names;                     /* where their addresses are */
+	unsigned next_state; /* OP_NEXTSTATE: a COP; 0: not known so far */
 	struct swz_script_codes codes;
 	/* of the stack that is read */
 	struct swz_script_frame *frames;
@@ -140,7 +144,7 @@ static char *read_name(const struct swz_perl *perl, uint64_t address)
 	return NULL;
 }
 
-/* Of a package; to be freed. */
+/* The name of a package; to be freed. */
 static char *stash_name(const struct swz_perl *perl, uint64_t stash)
 {
 	uint8_t sv[SV_BYTES], body[STASH_BYTES];
@@ -192,10 +196,31 @@ static char *sub_name(const struct swz_perl *perl, const uint8_t *sub,
 	return name;
 }
 
+/* The number of an operation differs from version to version; its name does
+ * not. 0: not known so far, as before the names' addresses are relocated. */
+static unsigned find_next_state(const struct swz_perl *perl)
+{
+	for (unsigned i = 0; perl->op_names && i < MOST_OPS; i++) {
+		char text[sizeof("nextstate")];
+		uint64_t at;
+
+		if (!read_bytes(perl, perl->op_names + 8ull * i, &at,
+				sizeof(at)))
+			return 0;
+		if (read_bytes(perl, at, text, sizeof(text)) &&
+		    memcmp(text, "nextstate", sizeof(text)) == 0)
+			return i;
+	}
+	return 0;
+}
+
 /* The line of a sub's first statement; 0: not known. */
-static uint32_t first_line(const struct swz_perl *perl, uint64_t op)
+static uint32_t first_line(struct swz_perl *perl, uint64_t op)
 {
 	uint8_t cop[COP_BYTES];
+
+	if (!perl->next_state)
+		perl->next_state = find_next_state(perl);
 
 	for (unsigned i = 0; op && i < FEW_OPS; i++) {
 		if (!read_bytes(perl, op, cop, sizeof(cop)))
@@ -214,6 +239,7 @@ static const struct swz_script_code *sub_code(struct swz_perl *perl,
 	const struct swz_script_code *known;
 	struct swz_script_object object;
 	uint8_t sv[SV_BYTES], sub[SUB_BYTES];
+	uint32_t line;
 
 	if (!read_bytes(perl, address, sv, sizeof(sv)) ||
 	    (swz_script_half(sv, SV_FLAGS) & TYPE_MASK) != IS_SUB ||
@@ -227,10 +253,29 @@ static const struct swz_script_code *sub_code(struct swz_perl *perl,
 	known = swz_script_codes_get(&perl->codes, address, &object);
 	if (known)
 		return known;
-	return swz_script_codes_add(
-		&perl->codes, address, &object,
-		sub_name(perl, sub, first_line(perl, object.lines)),
-		read_text(perl, object.file));
+	line = first_line(perl, object.lines);
+	return swz_script_codes_add_at(&perl->codes, address, &object,
+				       sub_name(perl, sub, line),
+				       read_text(perl, object.file), line);
+}
+
+/* Returns a COP's file; to be freed. NULL: it says none. */
+static char *read_file(const struct swz_perl *perl, uint64_t file)
+{
+	uint8_t sv[SV_BYTES], glob[GLOB_BYTES];
+	char *name, *plain;
+
+	if (perl->interpreter)
+		return read_text(perl, file);
+	if (!read_bytes(perl, file, sv, sizeof(sv)) ||
+	    (swz_script_half(sv, SV_FLAGS) & TYPE_MASK) != IS_GLOB ||
+	    !read_bytes(perl, swz_script_word(sv, SV_BODY), glob, sizeof(glob)))
+		return NULL;
+	name = read_name(perl, swz_script_word(glob, GLOB_NAME));
+	plain = name && strncmp(name, "_<", 2) == 0 ? swz_duplicate(name + 2)
+						    : NULL;
+	free(name);
+	return plain;
 }
 
 /* Code of a file, or of a text that is evaluated: what its COP says of it. */
@@ -245,7 +290,7 @@ static const struct swz_script_code *file_code(struct swz_perl *perl,
 
 	if (known)
 		return known;
-	file = read_text(perl, object.file);
+	file = read_file(perl, object.file);
 	if (is_main)
 		name = swz_duplicate("(main)");
 	else
@@ -341,21 +386,34 @@ static bool read_stacks(struct swz_perl *perl, uint64_t stack)
 	return true;
 }
 
+/* The innermost stack of contexts, and the COP that is executed. */
+static bool find_stack(struct swz_perl *perl, uint64_t *stack)
+{
+	uint64_t cop_at = perl->variable_cop, stack_at = perl->variable_stack;
+	uint64_t at;
+
+	if (perl->interpreter) {
+		if (!read_bytes(perl, perl->interpreter, &at, sizeof(at)) ||
+		    !at)
+			return false;
+		cop_at = at + INTERPRETER_COP;
+		stack_at = at + INTERPRETER_STACK;
+	}
+	return read_bytes(perl, stack_at, stack, sizeof(*stack)) && *stack &&
+	       read_bytes(perl, cop_at, &perl->cop, sizeof(perl->cop));
+}
+
 static enum swz_script_result perl_frames(
 	struct swz_script_reader *reader,
 	const struct swz_script_thread *thread, struct swz_script_frame *frames,
 	size_t most, size_t *count)
 {
 	struct swz_perl *perl = (struct swz_perl *)reader;
-	uint64_t at, stack;
+	uint64_t stack;
 	bool good;
 
 	*count = 0;
-	if (thread->tid != thread->pid ||
-	    !read_bytes(perl, perl->interpreter, &at, sizeof(at)) ||
-	    !read_bytes(perl, at + INTERPRETER_STACK, &stack, sizeof(stack)) ||
-	    !read_bytes(perl, at + INTERPRETER_COP, &perl->cop,
-			sizeof(perl->cop)))
+	if (thread->tid != thread->pid || !find_stack(perl, &stack))
 		return SWZ_SCRIPT_NONE;
 	(void)swz_script_codes_begin_stack(&perl->codes);
 	perl->frames = frames;
@@ -370,27 +428,6 @@ static enum swz_script_result perl_frames(
 }
 
 /* -------------------------------------------------------------- life */
-
-/* The number of an operation differs from version to version; its name does
- * not. */
-static unsigned find_next_state(const struct swz_script_module *module)
-{
-	uint64_t names = module->symbol(module->module, "PL_op_name");
-
-	for (unsigned i = 0; names && i < MOST_OPS; i++) {
-		char text[sizeof("nextstate")];
-		uint64_t at;
-
-		if (module->read(module->memory, names + 8ull * i, &at,
-				 sizeof(at)) != sizeof(at))
-			return 0;
-		if (module->read(module->memory, at, text, sizeof(text)) ==
-			    sizeof(text) &&
-		    memcmp(text, "nextstate", sizeof(text)) == 0)
-			return i;
-	}
-	return 0;
-}
 
 static bool is_known(const struct swz_script_module *module)
 {
@@ -408,12 +445,15 @@ static struct swz_script_reader *perl_open(
 	const struct swz_script_module *module)
 {
 	uint64_t loop = module->symbol(module->module, "Perl_runops_standard");
-	/* (what follows is there only with threads) */
+	/* (it is there only with threads, the variables only without) */
 	uint64_t key = module->symbol(module->module, "PL_thr_key");
 	uint64_t interpreter = module->symbol(module->module, "PL_curinterp");
+	uint64_t cop = module->symbol(module->module, "PL_curcop");
+	uint64_t stack = module->symbol(module->module, "PL_curstackinfo");
 	struct swz_perl *perl;
 
-	if (!loop || !key || !interpreter || !is_known(module))
+	if (!loop || !is_known(module) ||
+	    !(key ? interpreter != 0 : cop && stack))
 		return NULL;
 	perl = swz_allocate(1, sizeof(*perl));
 	perl->reader = (struct swz_script_reader){
@@ -421,8 +461,10 @@ static struct swz_script_reader *perl_open(
 		.read = module->read,
 		.memory = module->memory,
 		.loop = loop};
-	perl->interpreter = interpreter;
-	perl->next_state = find_next_state(module);
+	perl->interpreter = key ? interpreter : 0;
+	perl->variable_cop = cop;
+	perl->variable_stack = stack;
+	perl->op_names = module->symbol(module->module, "PL_op_name");
 	return &perl->reader;
 }
 

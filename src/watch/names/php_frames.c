@@ -1,7 +1,9 @@
-/* PHP 7.4 to 8.4 that is not thread-safe, which is how it is run from a command
- * line and by php-fpm. executor_globals has the innermost zend_execute_data;
- * these are linked. One call of the loop, execute_ex, runs several: the first
- * of each is marked. Built-in functions have one, too, and are C functions.
+/* PHP 7.4 to 8.4. executor_globals has the innermost zend_execute_data; these
+ * are linked. If PHP is thread-safe (ZTS), each thread has its globals: they
+ * are executor_globals_offset behind what _tsrm_ls_cache points to, a variable
+ * of the thread's. Where that is, a function of PHP's says (TSRM.c), in one
+ * instruction. One call of the loop, execute_ex, runs several: the first of
+ * each is marked. Built-in functions have one, too, and are C functions.
  *
  * The layout of these is the same in all versions, that of zend_op_array is
  * not: the right one is known by a frame that executes an instruction of its
@@ -44,6 +46,7 @@ enum { IS_BUILT_IN = 1, IS_OF_SCRIPT = 2, IS_EVALUATED = 4 };
 #define MOST_TEXT 1024u
 #define MOST_INSTRUCTIONS (1u << 20)
 #define MOST_FRAMES 65536u
+#define CODE_BYTES 11u /* of the function that tells where the cache is */
 
 struct layout {
 	uint32_t instructions, instruction_count, file, line;
@@ -58,7 +61,9 @@ static const struct layout layouts[] = {
 
 struct swz_php {
 	struct swz_script_reader reader;
-	uint64_t globals;
+	uint64_t globals;            /* 0: it is thread-safe */
+	uint64_t offset;             /* where executor_globals_offset is */
+	uint64_t tells_cache;        /* the function */
 	const struct layout *layout; /* NULL: not known so far */
 	struct swz_script_codes codes;
 };
@@ -242,6 +247,51 @@ static bool add_frame(struct swz_php *php,
 	return frames[(*count)++].code != NULL;
 }
 
+/* Where _tsrm_ls_cache is, to the thread pointer; 0: not known. The function
+ * reads it from a table, or has it in itself if the linker knew it. */
+static int64_t cache_offset(const struct swz_php *php)
+{
+	static const uint8_t branch_mark[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const uint8_t from_table[] = {0x48, 0x8b, 0x05};
+	static const uint8_t in_itself[] = {0x48, 0xc7, 0xc0};
+	uint8_t code[CODE_BYTES], *at = code;
+	int64_t offset = 0;
+	int32_t number;
+
+	if (!read_bytes(php, php->tells_cache, code, sizeof(code)))
+		return 0;
+	if (memcmp(at, branch_mark, sizeof(branch_mark)) == 0)
+		at += sizeof(branch_mark);
+	memcpy(&number, at + 3, sizeof(number));
+	if (memcmp(at, in_itself, sizeof(in_itself)) == 0)
+		return number;
+	if (memcmp(at, from_table, sizeof(from_table)) == 0)
+		(void)read_bytes(php,
+				 php->tells_cache + (uint64_t)(at - code) + 7 +
+					 (uint64_t)(int64_t)number,
+				 &offset, sizeof(offset));
+	return offset;
+}
+
+/* The executor_globals of a thread; 0: it runs no scripts. */
+static uint64_t globals_of(const struct swz_php *php,
+			   const struct swz_script_thread *thread)
+{
+	uint64_t cache, offset;
+	int64_t at;
+
+	/* (others are of libraries) */
+	if (php->globals)
+		return thread->tid == thread->pid ? php->globals : 0;
+	at = thread->thread_pointer ? cache_offset(php) : 0;
+	if (!at ||
+	    !read_bytes(php, thread->thread_pointer + (uint64_t)at, &cache,
+			sizeof(cache)) ||
+	    !read_bytes(php, php->offset, &offset, sizeof(offset)) || !cache)
+		return 0;
+	return cache + offset;
+}
+
 static enum swz_script_result php_frames(struct swz_script_reader *reader,
 					 const struct swz_script_thread *thread,
 					 struct swz_script_frame *frames,
@@ -250,12 +300,11 @@ static enum swz_script_result php_frames(struct swz_script_reader *reader,
 	struct swz_php *php = (struct swz_php *)reader;
 	uint8_t frame[FRAME_BYTES];
 	size_t left = MOST_FRAMES;
-	uint64_t at;
+	uint64_t globals = globals_of(php, thread), at;
 
 	*count = 0;
-	/* (others are of libraries) */
-	if (thread->tid != thread->pid ||
-	    !read_bytes(php, php->globals + GLOBALS_FRAME, &at, sizeof(at)))
+	if (!globals ||
+	    !read_bytes(php, globals + GLOBALS_FRAME, &at, sizeof(at)))
 		return SWZ_SCRIPT_NONE;
 	(void)swz_script_codes_begin_stack(&php->codes);
 	for (; at && *count < most && left--;
@@ -272,10 +321,14 @@ static struct swz_script_reader *php_open(
 	const struct swz_script_module *module)
 {
 	uint64_t globals = module->symbol(module->module, "executor_globals");
+	uint64_t offset = module->symbol(module->module,
+					 "executor_globals_offset");
+	uint64_t tells_cache = module->symbol(module->module,
+					      "tsrm_get_ls_cache_tcb_offset");
 	uint64_t loop = module->symbol(module->module, "execute_ex");
 	struct swz_php *php;
 
-	if (!globals || !loop ||
+	if (!(globals || (offset && tells_cache)) || !loop ||
 	    !module->symbol(module->module, "zend_execute_internal"))
 		return NULL;
 	php = swz_allocate(1, sizeof(*php));
@@ -284,6 +337,8 @@ static struct swz_script_reader *php_open(
 						 .memory = module->memory,
 						 .loop = loop};
 	php->globals = globals;
+	php->offset = offset;
+	php->tells_cache = tells_cache;
 	return &php->reader;
 }
 

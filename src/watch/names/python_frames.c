@@ -21,7 +21,6 @@
 
 #include "util/memory.h"
 #include "watch/names/python_memory.h"
-#include "watch/names/python_tasks.h"
 
 #define OLDEST 6u /* of 3.x */
 #define OWN_OFFSETS 13u
@@ -671,7 +670,7 @@ static unsigned minor_by_functions(const struct swz_script_module *module)
 	return 0;
 }
 
-/* Of 3.x. 0: it is not known, or not 3. */
+/* The x of 3.x. 0: it is not known, or not 3. */
 static unsigned minor_of(const struct swz_script_module *module)
 {
 	uint64_t version, at = module->symbol(module->module, "Py_Version");
@@ -685,8 +684,9 @@ static unsigned minor_of(const struct swz_script_module *module)
 	return (unsigned)(version >> 16 & 0xff);
 }
 
-/* What the interpreter says of itself. Each number is checked for what it is
- * used for; that of the version after which the table is known is, too. */
+/* The interpreter describes itself (_Py_DebugOffsets). Each number is checked
+ * for what it is used for; that of the version after which the table is known
+ * is, too. */
 static bool fill_own(struct swz_python_layout *l, const uint64_t *w,
 		     unsigned minor)
 {

@@ -1,9 +1,9 @@
-/* Ruby 2.7, 3.1 and 3.3, as gcc has the layout of its own headers (vm_core.h,
- * ractor_core.h, iseq.h): all releases of one version are alike. The virtual
- * machine has a list of threads, or of ractors that each have one; a thread
- * points to the execution context that it is in, of its own or of a fiber. The
- * context has a stack of its own: values grow up from its start, frames grow
- * down from its end.
+/* Ruby 2.7, 3.1, 3.3 and 3.4, as gcc has the layout of its own headers
+ * (vm_core.h, ractor_core.h, iseq.h): all releases of one version are alike.
+ * The virtual machine has a list of threads, or of ractors that each have one;
+ * a thread points to the execution context that it is in, of its own or of a
+ * fiber. The context has a stack of its own: values grow up from its start,
+ * frames grow down from its end.
  *
  * What kind of frame it is stands where its variables are: in that stack or,
  * when a block is kept, in the heap. */
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "util/memory.h"
-#include "watch/names/ruby_classes.h"
 #include "watch/names/ruby_memory.h"
 #include "watch/names/script_codes.h"
 #include "watch/names/script_language.h"
@@ -80,7 +79,8 @@ static const struct layout layouts[] = {
 	 .context_c_stack = 152,
 	 .frame_bytes = 56,
 	 .body_lines = 120,
-	 .entry_bytes = 8},
+	 .entry_bytes = 8,
+	 .objects = {.class_of_one = SWZ_RUBY_FLAG(0)}},
 	{.version = "3.1.",
 	 .vm_list = 8,
 	 .has_ractors = true,
@@ -92,7 +92,8 @@ static const struct layout layouts[] = {
 	 .context_c_stack = 144,
 	 .frame_bytes = 64,
 	 .body_lines = 120,
-	 .entry_bytes = 12},
+	 .entry_bytes = 12,
+	 .objects = {.class_of_one = SWZ_RUBY_FLAG(0)}},
 	{.version = "3.3.",
 	 .vm_list = 8,
 	 .has_ractors = true,
@@ -110,12 +111,32 @@ static const struct layout layouts[] = {
 	 .is_line_plain = true,
 	 .objects = {.class_path = 152,
 		     .class_attached = 128,
+		     .class_of_one = SWZ_RUBY_FLAG(0),
+		     .has_long_strings = true}},
+	{.version = "3.4.",
+	 .vm_list = 8,
+	 .has_ractors = true,
+	 .ractor_threads = 256,
+	 .ractor_node = 432,
+	 .thread_vm = 32,
+	 .thread_context = 48,
+	 .thread_id = 40,
+	 .is_native_apart = true,
+	 .native_id = 16,
+	 .context_c_stack = 144,
+	 .frame_bytes = 56,
+	 .body_lines = 112,
+	 .entry_bytes = 12,
+	 .is_line_plain = true,
+	 .objects = {.class_path = 152,
+		     .class_attached = 128,
+		     .class_of_one = SWZ_RUBY_FLAG(1),
 		     .has_long_strings = true}},
 };
 
 #define THREAD_BYTES 96
 
-/* What kind of frame: ep[0] */
+/* The kind of frame: ep[0] */
 #define KIND_MASK 0x7fff0001u
 #define KIND_C 0x55550001u
 #define KIND_C_BLOCK 0x66660001u
@@ -327,7 +348,7 @@ static uint32_t first_line(const struct swz_ruby *ruby, const uint8_t *body)
 		       : (uint32_t)(swz_script_word(body, BODY_LINE) >> 1);
 }
 
-/* Of a method of that class, or 0. NULL: there is no code. */
+/* The code of a method of that class (or 0). NULL: there is none. */
 static const struct swz_script_code *code_of(struct swz_ruby *ruby,
 					     uint64_t address, uint64_t class)
 {
@@ -676,7 +697,8 @@ const struct swz_script_language swz_ruby_language = {
 	.program = "ruby",
 	/* Debian's names, and those of Ruby's own build */
 	.libraries = {"libruby-2.7.so", "libruby.so.2.7", "libruby-3.1.so",
-		      "libruby.so.3.1", "libruby-3.3.so", "libruby.so.3.3"},
+		      "libruby.so.3.1", "libruby-3.3.so", "libruby.so.3.3",
+		      "libruby-3.4.so", "libruby.so.3.4"},
 	.is_frame_first = true,
 	.open = ruby_open,
 	.frames = ruby_frames,

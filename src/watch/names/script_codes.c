@@ -107,7 +107,7 @@ struct swz_script_code *swz_script_codes_add(
 	return code;
 }
 
-/* What was there when it was seen without a line, not being compiled yet: a
+/* The code that was seen there without a line, not being compiled yet: a
  * function of the same name. NULL: there was none. */
 static struct swz_script_code *unplaced(const struct swz_script_codes *codes,
 					uint64_t address, uint64_t owner,

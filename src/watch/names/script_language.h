@@ -1,11 +1,11 @@
 #ifndef SWZ_WATCH_NAMES_SCRIPT_LANGUAGE_H
 #define SWZ_WATCH_NAMES_SCRIPT_LANGUAGE_H
 
-/* What each interpreter's file has: how it is recognised in a module, and how
- * the frames of a thread are read from its memory. Nothing that is read is
- * trusted: objects are known by their types, and walks have an end. */
+/* The interface of each interpreter's file: how it is recognised in a module,
+ * and how the frames of a thread are read from its memory. Nothing that is read
+ * is trusted: objects are known by their types, and walks have an end. */
 
-#include "watch/names/script_frame.h"
+#include "watch/names/script_codes.h"
 
 /* A module that may hold an interpreter, in a process or just a file. */
 struct swz_script_module {
@@ -17,12 +17,12 @@ struct swz_script_module {
 };
 
 struct swz_script_thread {
-	/* What %fs holds, or 0: the thread is then told by its number or by its
+	/* %fs, or 0: the thread is then told by its number or by its
 	 * stack. */
 	uint64_t thread_pointer;
 	uint64_t stack_start; /* its stack pointer */
 	int32_t pid, tid;
-	/* What the register holds in which a loop keeps the instruction that it
+	/* The register in which a loop keeps the instruction that it
 	 * executes, if it keeps that in one (%r15); or 0: not known. Functions
 	 * that the loop has called may have changed it. */
 	uint64_t loop_register;
@@ -37,8 +37,11 @@ struct swz_script_place {
 	uint64_t pc; /* within what it executes */
 	uint64_t frame_pointer;
 	bool is_innermost;
-	/* What %r13 holds in the innermost frame; otherwise 0. */
+	/* %r13 of the innermost frame; otherwise 0. */
 	uint64_t innermost_register;
+	/* All registers, if the thread stands in this frame, or in code that
+	 * runs on it; otherwise NULL. */
+	const uint64_t *registers;
 	/* Reads the thread's stack as it was. */
 	bool (*load)(const void *stack, uint64_t address, uint64_t *word);
 	const void *stack;

@@ -1,9 +1,9 @@
-/* What a row cannot say: DWARF expressions, registers other than rsp and rbp,
- * and frames of signals. All is read from a copy of the stack or by its owner's
- * function; that the copy ends is no error, so it is told apart. Files may be
- * damaged or hostile: everything is bounded. */
+/* A step that no row can say: DWARF expressions, registers other than rsp and
+ * rbp, and frames of signals. All is read from a copy of the stack or by its
+ * owner's function; that the copy ends is no error, so it is told apart. Files
+ * may be damaged or hostile: everything is bounded. */
 
-#include "watch/unwind/full_step.h"
+#include "watch/unwind/unwind_row.h"
 
 #include <string.h>
 

@@ -5,9 +5,6 @@
  * Where the linker made no table of FDEs (.eh_frame_hdr), one is made here in
  * its form. */
 
-#include "base/search.h"
-#include "watch/unwind/unwind_file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,10 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/basics.h"
 #include "image/eh_frame.h"
 #include "util/memory.h"
-#include "watch/unwind/elf_copy.h"
-#include "watch/unwind/full_step.h"
 #include "watch/unwind/unwind_row.h"
 #include "watch/unwind/unwinder.h"
 

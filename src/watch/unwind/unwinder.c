@@ -14,10 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/page.h"
+#include "base/basics.h"
 #include "util/memory.h"
-#include "watch/unwind/full_step.h"
-#include "watch/unwind/unwind_file.h"
 #include "watch/unwind/unwind_row.h"
 
 /* --- the address space --------------------------------------------------- */

@@ -135,7 +135,7 @@ size_t swz_unwinder_walk(struct swz_unwinder *unwinder,
 			 const struct swz_stack *stack, uint64_t *pcs,
 			 size_t most, enum swz_walk_end *end);
 
-/* What %rbp holds is not known, or 0. */
+/* %rbp is not known, or 0. */
 #define SWZ_NO_FRAME_POINTER 1u
 
 /* The same. Sets frame_pointers[i] to what %rbp holds where pcs[i] is in code

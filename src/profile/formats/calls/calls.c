@@ -1,6 +1,6 @@
 /* -f calls writes the calls of a trace as indented lines: all of them (calls),
  * those open at one moment (--at), or those that an error went through
- * (--blame). Each view is told of begins and ends by the walk (calls_walk.h),
+ * (--blame). Each view is told of begins and ends by the walk (calls.h),
  * so memory goes by the depth of calls. */
 
 #include "profile/formats/calls/calls.h"
@@ -15,8 +15,6 @@
 #include "util/figures.h"
 #include "util/memory.h"
 #include "profile/costs/trace.h"
-#include "profile/formats/calls/calls_walk.h"
-#include "profile/formats/calls/why.h"
 #include "profile/names/function_rules.h"
 #include "profile/names/value_print.h"
 
@@ -482,7 +480,7 @@ static enum swz_colour colour_of(const struct swz_calls_walk *w)
 	return swz_call_colour(w->trace, w->open[w->count - 1].function);
 }
 
-/* What has changed of watched values: a line before the call, or behind its
+/* Changes of watched values: a line before the call, or behind its
  * end. */
 static void put_watched(struct swz_calls_text *text, struct swz_calls_walk *w,
 			uint64_t ticks)

@@ -2,8 +2,6 @@
  * arguments, and the errors that returned to it. What a view shows of a call it
  * writes by the functions at the end. */
 
-#include "profile/formats/calls/calls_walk.h"
-
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -383,7 +381,7 @@ static const struct swz_value *find_watched(
 	return NULL;
 }
 
-/* What the path's first word points at; 0: it is no pointer. */
+/* Returns what the path's first word points at; 0: it is no pointer. */
 static uint64_t address_watched(const struct swz_call_values *values,
 				const char *path)
 {

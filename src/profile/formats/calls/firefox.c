@@ -19,10 +19,10 @@
 #include "profile/costs/trace.h"
 #include "profile/file/inputs.h"
 #include "profile/file/records.h"
-#include "profile/formats/calls/sample_list.h"
-#include "profile/formats/common/encoders.h"
+#include "profile/formats/calls/calls.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
+#include "profile/formats/common/encoders.h"
 #include "util/memory.h"
 #include "util/output.h"
 
@@ -418,7 +418,7 @@ static int64_t weight_of(struct sampled *s, const struct swz_profile *profile,
 	       before;
 }
 
-/* What waits until the next sample is a marker; it goes on while the stack
+/* A wait until the next sample is a marker; it goes on while the stack
  * stays the same. */
 static void add_wait(struct writing *w, uint32_t stack, int64_t from,
 		     int64_t to, uint32_t function)
@@ -786,7 +786,7 @@ static void free_thread(struct writing *w)
 				   &w->stacks};
 	size_t i;
 
-	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		free(lists[i]->items);
 		*lists[i] = (struct numbers){0};
 	}

@@ -4,10 +4,10 @@
  * here: the calls that are open, and the names.
  *
  * A snapshot holds all events that are older than the moment before it was
- * opened. Later ones wait for the next reading, so that events of different
- * threads come in the order of their times. */
-
-#include "profile/formats/calls/live.h"
+ * opened, but for those of a thread that has packed some while it was read.
+ * Later ones wait for the next reading, and so do other threads' that are later
+ * than what such a thread lacks: events of different threads come in the order
+ * of their times. */
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,16 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/figures.h"
-#include "util/memory.h"
-#include "util/output.h"
-#include "profile/costs/view.h"
+#include "profile/costs/report.h"
 #include "profile/file/events.h"
 #include "profile/file/reader.h"
 #include "profile/file/values.h"
 #include "profile/formats/calls/calls.h"
 #include "profile/names/catalog.h"
 #include "profile/names/value_print.h"
+#include "util/figures.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* About 1 ms: what is recorded by then is all that was begun before. */
 #define SETTLED_TICKS (UINT64_C(1) << 22)
@@ -67,6 +67,7 @@ struct live_process {
 	struct swz_binding binding;
 	struct live_thread *threads;
 	size_t count, capacity;
+	uint64_t until; /* ticks; this snapshot may lack later events */
 	bool is_found, is_done;
 	char *refused; /* why it cannot be followed */
 };
@@ -82,6 +83,7 @@ struct swz_live {
 				     * texts */
 	size_t bound_count, bound_capacity;
 	struct swz_call_end end;
+	uint64_t until; /* ticks; a thread's later events are not all there */
 	bool has_heading;
 };
 
@@ -320,6 +322,37 @@ static void end_call(struct swz_live *live, struct live_process *p,
 	end_innermost(live, p, t, word->kind, word->ticks, false);
 }
 
+/* True if this snapshot has the event, but not its values yet. */
+static bool waits_for_values(const struct live_process *p,
+			     const struct live_thread *t)
+{
+	struct swz_event event;
+
+	if (p->until - t->next.ticks > swz_late_ticks(p->profile) ||
+	    !describe(p, t, t->next.unit, t->next.kind, t->next.ticks, &event))
+		return false;
+	event.begins = t->next.kind == SWZ_EVENT_ENTER;
+	return swz_values_lack(p->profile, t->values, &event);
+}
+
+static void wait_behind(struct swz_live *live, uint64_t ticks)
+{
+	if (ticks < live->until)
+		live->until = ticks;
+}
+
+/* Takes the thread's next event, if it is none of before. */
+static void next_event(struct swz_live *live, const struct live_process *p,
+		       struct live_thread *t)
+{
+	if (!t->has_next)
+		t->has_next = swz_new_events_next(t->events, &t->next);
+	if (t->has_next && waits_for_values(p, t))
+		wait_behind(live, t->next.ticks - 1);
+	else if (!t->has_next && swz_new_events_wait(t->events))
+		wait_behind(live, t->place.last.ticks);
+}
+
 static void take_event(struct swz_live *live, struct live_process *p,
 		       struct live_thread *t)
 {
@@ -330,7 +363,8 @@ static void take_event(struct swz_live *live, struct live_process *p,
 		begin_call(live, p, t, word);
 	else if (word->kind <= SWZ_EVENT_SUSPEND)
 		end_call(live, p, t, word);
-	t->has_next = swz_new_events_next(t->events, &t->next);
+	t->has_next = false;
+	next_event(live, p, t);
 }
 
 /* --- snapshots ----------------------------------------------------------- */
@@ -362,26 +396,27 @@ static void forget_open(struct swz_live *live, struct live_process *p,
 }
 
 static void open_thread(struct swz_live *live, struct live_process *p,
-			const struct swz_profile_thread *thread, uint64_t until)
+			const struct swz_profile_thread *thread)
 {
 	struct live_thread *t = thread_of(p, thread->index);
 
 	t->thread = thread;
-	t->has_next = false;
 	if (t->done || !thread->event_chunk_count ||
 	    !swz_trace_wants(live->trace, thread))
 		return;
 	if (t->place.last.unit && t->place.lost)
 		forget_open(live, p, t);
-	t->events = swz_new_events_open(p->profile, thread, &t->place, until);
-	t->has_next = swz_new_events_next(t->events, &t->next);
+	t->events = swz_new_events_open(p->profile, thread, &t->place,
+					p->until);
+	t->values = swz_values_open(p->profile, thread);
+	swz_values_skip(t->values, t->place.last.ticks);
+	next_event(live, p, t);
 	if (!t->has_next) {
 		t->done = thread->record.end_ticks &&
-			  thread->record.end_ticks < until;
+			  thread->record.end_ticks < p->until &&
+			  !swz_new_events_wait(t->events);
 		return;
 	}
-	t->values = swz_values_open(p->profile, thread);
-	swz_values_skip(t->values, t->next.ticks);
 	if (!swz_view_is_whole(live->trace->view))
 		t->shown = swz_view_units(live->trace->view, &p->binding,
 					  thread);
@@ -470,6 +505,7 @@ static void open_snapshot(struct swz_live *live, struct live_process *p,
 		p->is_done = true;
 		until = UINT64_MAX;
 	}
+	p->until = until;
 	bind(live, p);
 	if (!p->is_found) {
 		fprintf(live->stream, "# %s, process %" PRId32 "\n",
@@ -478,7 +514,15 @@ static void open_snapshot(struct swz_live *live, struct live_process *p,
 		p->is_found = true;
 	}
 	for (i = 0; i < p->profile->thread_count; i++)
-		open_thread(live, p, &p->profile->threads[i], until);
+		open_thread(live, p, &p->profile->threads[i]);
+}
+
+/* An event of a process that has ended does not wait: it is not read again. */
+static bool is_next(const struct swz_live *live, const struct live_process *p,
+		    const struct live_thread *t)
+{
+	return t->has_next && t->events &&
+	       (t->next.ticks <= live->until || p->is_done);
 }
 
 /* The thread with the earliest event; SECOND: the time of the next one. */
@@ -494,7 +538,7 @@ static struct live_thread *earliest(struct swz_live *live,
 		for (j = 0; j < live->processes[i].count; j++) {
 			struct live_thread *t = &live->processes[i].threads[j];
 
-			if (!t->has_next)
+			if (!is_next(live, &live->processes[i], t))
 				continue;
 			if (first && t->next.ticks >= first->next.ticks) {
 				if (t->next.ticks < *second)
@@ -516,22 +560,23 @@ void swz_live_read(struct swz_live *live, bool last)
 	struct live_thread *t;
 	size_t i;
 
-	for (i = 0; i < live->count; i++)
+	live->until = UINT64_MAX;
+	for (i = 0; i < live->count; i++) {
 		if (!live->processes[i].is_done)
 			open_snapshot(live, &live->processes[i],
 				      last ? UINT64_MAX : until);
+		live->processes[i].is_done |= last;
+	}
 	while (!ferror(live->stream) &&
 	       (t = earliest(live, &p, &second)) != NULL) {
 		do
 			take_event(live, p, t);
-		while (t->has_next && t->next.ticks <= second &&
+		while (is_next(live, p, t) && t->next.ticks <= second &&
 		       !ferror(live->stream));
 	}
-	for (i = 0; i < live->count; i++) {
+	for (i = 0; i < live->count; i++)
 		if (live->processes[i].profile)
 			close_snapshot(live, &live->processes[i]);
-		live->processes[i].is_done |= last;
-	}
 	fflush(live->stream);
 }
 

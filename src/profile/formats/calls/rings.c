@@ -1,7 +1,7 @@
 /* -f rings is a picture (SVG): graphviz lays out discs, one for each function,
  * with arrows for calls; then the picture is drawn around them. */
 
-#include "profile/formats/calls/rings.h"
+#include "profile/formats/calls/calls.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 
 #include "util/memory.h"
 #include "profile/costs/trace.h"
-#include "profile/formats/calls/rings.h"
+#include "profile/formats/calls/calls.h"
 #include "profile/names/value_print.h"
 
 /* --- paths --------------------------------------------------------------- */

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profile/costs/trace.h"
+#include "profile/formats/calls/calls.h"
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/costs/trace.h"
-#include "profile/formats/calls/sample_list.h"
 
 struct listed {
 	struct swz_binding *binding;

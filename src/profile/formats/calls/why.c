@@ -4,18 +4,16 @@
  * cause: its own running, its waiting, or calls that the other does not make.
  */
 
-#include "profile/formats/calls/why.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/basics.h"
 #include "util/figures.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/file/events.h"
 #include "profile/formats/calls/calls.h"
-#include "profile/formats/calls/calls_walk.h"
 #include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 
@@ -42,16 +40,28 @@ struct node {
 	uint64_t calls;
 	int64_t ticks, inner; /* all, and in what it called */
 	int64_t waiting, preempted;
+	int64_t own;                  /* ticks of swizzle's work */
 	int64_t longest;              /* of its calls, that waited */
 	char *text;                   /* that call, if it has values; or NULL */
 	const struct swz_flow *woken; /* what ended that; or NULL */
 };
 
+struct span {
+	uint64_t from, to; /* ticks */
+};
+
 struct tree {
 	struct node *nodes; /* 0: the call itself */
 	size_t count, capacity;
-	int64_t own; /* ticks of swizzle's work */
+	struct span *spans; /* of swizzle's work, by time */
+	size_t span_count, span_capacity, next_span;
+	int64_t own; /* the sum of these, ticks */
 	char *text;  /* the call with its arguments */
+};
+
+struct measured {
+	const struct call *call;
+	struct tree tree;
 };
 
 enum cause_kind {
@@ -106,11 +116,13 @@ struct why {
 	size_t inside;      /* the open call of the function is this deep; 0 */
 	uint64_t begun;     /* when it began */
 	bool begun_partial; /* the file does not have its begin */
+	struct measured *measured; /* calls with their trees, by number */
+	size_t measured_count, measured_capacity, next_measured;
 	struct swz_trace_off off;
 	struct swz_trace_flows flows;
 	const struct swz_flow *woken;    /* the latest */
 	const struct call *slow, *usual; /* usual: NULL, there is none */
-	struct tree slow_tree, usual_tree;
+	const struct tree *slow_tree, *usual_tree;
 	struct tree *tree; /* of the open call; or NULL */
 	uint32_t current;  /* node */
 	int64_t waited;    /* in the innermost call, ticks */
@@ -187,22 +199,47 @@ static uint32_t child_of(struct tree *tree, uint32_t parent, uint32_t function)
 	return i;
 }
 
-/* Times off the processor up to the next event are the current node's. */
+/* The part of a time that is swizzle's work. */
+static int64_t own_part(const struct tree *tree, uint64_t from, uint64_t to)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	SWZ_PARTITION(i, tree->span_count, tree->spans[i].to <= from);
+	for (; i < tree->span_count && tree->spans[i].from < to; i++) {
+		const struct span *span = &tree->spans[i];
+
+		sum += (int64_t)((span->to < to ? span->to : to) -
+				 (span->from > from ? span->from : from));
+	}
+	return sum;
+}
+
+/* Swizzle's work up to the next event, and times off the processor, are the
+ * current node's. What swizzle waited for is its own. */
 static void take_off_times(struct why *why, uint64_t until)
 {
 	struct swz_off_time time;
 	const struct swz_flow *flow;
+	struct tree *tree = why->tree;
 	bool is_to;
 
+	for (; tree && tree->next_span < tree->span_count &&
+	       tree->spans[tree->next_span].to <= until;
+	     tree->next_span++)
+		tree->nodes[why->current].own +=
+			(int64_t)(tree->spans[tree->next_span].to -
+				  tree->spans[tree->next_span].from);
 	while (swz_trace_off_next(&why->off, until, &time)) {
 		int64_t ticks = (int64_t)(time.to - time.from);
 
-		if (!why->tree)
+		if (!tree)
 			continue;
+		ticks -= own_part(tree, time.from, time.to);
 		if (time.preempted)
-			why->tree->nodes[why->current].preempted += ticks;
+			tree->nodes[why->current].preempted += ticks;
 		else
-			why->tree->nodes[why->current].waiting += ticks;
+			tree->nodes[why->current].waiting += ticks;
 		why->waited += time.preempted ? 0 : ticks;
 	}
 	while ((flow = swz_trace_flows_next(&why->flows, until, &is_to)))
@@ -267,6 +304,18 @@ static void before_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 		take_off_times(why_of(sink), ticks);
 }
 
+/* The tree of the call that begins; NULL: it is not measured. */
+static struct tree *next_tree(struct why *why)
+{
+	struct measured *next = &why->measured[why->next_measured];
+
+	if (why->next_measured == why->measured_count ||
+	    next->call->number != why->told)
+		return NULL;
+	why->next_measured++;
+	return &next->tree;
+}
+
 static void begin_call(struct swz_calls_sink *sink, struct swz_calls_walk *w)
 {
 	struct why *why = why_of(sink);
@@ -278,11 +327,8 @@ static void begin_call(struct swz_calls_sink *sink, struct swz_calls_walk *w)
 		why->begun_partial = open->cut;
 		if (why->with_texts)
 			why->text = swz_duplicate(w->begun.text);
-		if (!why->listing && why->told == why->slow->number)
-			why->tree = &why->slow_tree;
-		if (!why->listing && why->usual &&
-		    why->told == why->usual->number)
-			why->tree = &why->usual_tree;
+		if (!why->listing)
+			why->tree = next_tree(why);
 		why->told++;
 	}
 	if (why->tree)
@@ -322,14 +368,13 @@ static void walk(struct why *why, FILE *stream, bool listing)
 	why->trace->sought = NULL;
 }
 
-/* Work of swizzle within the call, which is hidden elsewhere. */
-static int64_t own_work(const struct call *call)
+/* Finds swizzle's work within the call, which is hidden elsewhere. */
+static void find_own_work(struct tree *tree, const struct call *call)
 {
 	const struct swz_profile *profile = call->binding->profile;
 	struct swz_events *events = swz_events_open(profile, call->thread);
 	struct swz_event event;
 	uint64_t begun = 0;
-	int64_t sum = 0;
 
 	swz_events_show_hidden(events);
 	swz_events_limit(events, call->from, call->to);
@@ -338,13 +383,17 @@ static int64_t own_work(const struct call *call)
 		    swz_profile_node(profile, event.node)->function !=
 			    SWZ_FUNCTION_OURSELVES)
 			continue;
-		if (event.begins)
+		if (event.begins) {
 			begun = event.ticks;
-		else
-			sum += (int64_t)(event.ticks - begun);
+			continue;
+		}
+		swz_grow(&tree->spans, &tree->span_capacity, tree->span_count,
+			 sizeof(*tree->spans));
+		tree->spans[tree->span_count++] = (struct span){begun,
+								event.ticks};
+		tree->own += (int64_t)(event.ticks - begun);
 	}
 	swz_events_close(events);
-	return sum;
 }
 
 /* --------------------------------------------------------- which two calls */
@@ -371,7 +420,8 @@ static const struct swz_kept_call *kept_of(const struct call *call)
 	return found;
 }
 
-/* What all calls took: by the histogram of --slow, or by those of the trace. */
+/* The times of all calls: by the histogram of --slow, or by those of the trace.
+ */
 static void find_percentiles(struct why *why)
 {
 	const struct swz_kept_call *kept = kept_of(why->slow);
@@ -422,6 +472,50 @@ static void choose_usual(struct why *why)
 		nearest = far;
 		why->usual = call;
 	}
+}
+
+/* Calls that measure() makes trees of. */
+static void want_tree(struct why *why, const struct call *call)
+{
+	size_t i;
+
+	for (i = 0; i < why->measured_count; i++)
+		if (why->measured[i].call == call)
+			return;
+	swz_grow(&why->measured, &why->measured_capacity, why->measured_count,
+		 sizeof(*why->measured));
+	why->measured[why->measured_count++] = (struct measured){.call = call};
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const struct measured *a = left, *b = right;
+
+	return a->call->number < b->call->number ? -1 : 1;
+}
+
+static void measure(struct why *why, FILE *stream)
+{
+	size_t i;
+
+	qsort(why->measured, why->measured_count, sizeof(*why->measured),
+	      by_number);
+	why->next_measured = 0;
+	for (i = 0; i < why->measured_count; i++)
+		find_own_work(&why->measured[i].tree, why->measured[i].call);
+	walk(why, stream, false);
+}
+
+static const struct tree *tree_of(const struct why *why,
+				  const struct call *call)
+{
+	static const struct tree nothing;
+	size_t i;
+
+	for (i = 0; i < why->measured_count; i++)
+		if (why->measured[i].call == call)
+			return &why->measured[i].tree;
+	return &nothing;
 }
 
 /* --------------------------------------------------------------- causes */
@@ -499,7 +593,8 @@ static int64_t run_of(const struct node *node)
 
 	if (!node)
 		return 0;
-	run = node->ticks - node->inner - node->waiting - node->preempted;
+	run = node->ticks - node->inner - node->waiting - node->preempted -
+	      node->own;
 	return run > 0 ? run : 0;
 }
 
@@ -521,11 +616,11 @@ static enum cause_kind kind_of_run(const struct cause *cause)
 
 static uint32_t twin_of(const struct why *why, uint32_t at, uint32_t above)
 {
-	const struct node *nodes = why->usual_tree.nodes;
+	const struct node *nodes = why->usual_tree->nodes;
 	uint32_t i = above == NONE ? NONE : nodes[above].child;
 
 	while (i != NONE &&
-	       nodes[i].function != why->slow_tree.nodes[at].function)
+	       nodes[i].function != why->slow_tree->nodes[at].function)
 		i = nodes[i].sibling;
 	return i;
 }
@@ -537,7 +632,7 @@ static uint32_t twin_of(const struct why *why, uint32_t at, uint32_t above)
 static void note_loop(const struct why *why, struct cause *cause,
 		      uint32_t usual_at)
 {
-	const struct node *nodes = why->slow_tree.nodes;
+	const struct node *nodes = why->slow_tree->nodes;
 	uint64_t most = 0;
 	uint32_t i;
 
@@ -548,7 +643,7 @@ static void note_loop(const struct why *why, struct cause *cause,
 		uint32_t twin = twin_of(why, i, usual_at);
 		uint64_t before = twin == NONE
 					  ? 1
-					  : why->usual_tree.nodes[twin].calls;
+					  : why->usual_tree->nodes[twin].calls;
 		double more = (double)nodes[i].calls / (double)before;
 		double longer = (double)cause->run /
 				(double)cause->ordinary_run;
@@ -561,13 +656,13 @@ static void note_loop(const struct why *why, struct cause *cause,
 		cause->callee = i;
 		cause->calls = nodes[i].calls;
 		cause->ordinary_calls =
-			twin == NONE ? 0 : why->usual_tree.nodes[twin].calls;
+			twin == NONE ? 0 : why->usual_tree->nodes[twin].calls;
 	}
 }
 
 static void compare(struct why *why, uint32_t at, uint32_t usual_at)
 {
-	const struct tree *slow = &why->slow_tree, *usual = &why->usual_tree;
+	const struct tree *slow = why->slow_tree, *usual = why->usual_tree;
 	const struct node *node = &slow->nodes[at];
 	const struct node *twin = usual_at == NONE ? NULL
 						   : &usual->nodes[usual_at];
@@ -592,8 +687,6 @@ static void compare(struct why *why, uint32_t at, uint32_t usual_at)
 	cause.kind = CAUSE_PROCESSOR;
 	add_cause(why, cause);
 	cause.ticks = cause.run - cause.ordinary_run;
-	if (!at)
-		cause.ticks -= slow->own - usual->own;
 	cause.kind = kind_of_run(&cause);
 	note_loop(why, &cause, usual_at);
 	add_cause(why, cause);
@@ -612,15 +705,12 @@ static int by_extra(const void *left, const void *right)
 
 static void find_causes(struct why *why)
 {
-	why->slow_tree.own = own_work(why->slow);
-	if (why->usual)
-		why->usual_tree.own = own_work(why->usual);
 	add_cause(why, (struct cause){.kind = CAUSE_OWN,
 				      .node = NONE,
-				      .ticks = why->slow_tree.own -
-					       why->usual_tree.own});
-	if (why->slow_tree.count)
-		compare(why, 0, why->usual_tree.count ? 0 : NONE);
+				      .ticks = why->slow_tree->own -
+					       why->usual_tree->own});
+	if (why->slow_tree->count)
+		compare(why, 0, why->usual_tree->count ? 0 : NONE);
 	if (why->cause_count > 1)
 		qsort(why->causes, why->cause_count, sizeof(*why->causes),
 		      by_extra);
@@ -662,13 +752,13 @@ static size_t path_of(const struct why *why, uint32_t node,
 	size_t depth = 0, i;
 	uint32_t at;
 
-	for (at = node; at != NONE; at = why->slow_tree.nodes[at].parent)
+	for (at = node; at != NONE; at = why->slow_tree->nodes[at].parent)
 		depth++;
 	for (i = depth, at = node; at != NONE;
-	     at = why->slow_tree.nodes[at].parent)
+	     at = why->slow_tree->nodes[at].parent)
 		if (--i < MOST_PATH)
 			names[i] = name_of(why,
-					   why->slow_tree.nodes[at].function);
+					   why->slow_tree->nodes[at].function);
 	return depth < MOST_PATH ? depth : MOST_PATH;
 }
 
@@ -742,7 +832,7 @@ static void put_counts(FILE *stream, const struct why *why,
 		swz_put_text(
 			stream,
 			name_of(why,
-				why->slow_tree.nodes[cause->callee].function));
+				why->slow_tree->nodes[cause->callee].function));
 	}
 	if (cause->kind != CAUSE_ONLY_HERE)
 		fprintf(stream, " instead of %s",
@@ -770,40 +860,62 @@ static void put_woken(struct why *why, FILE *stream, const struct node *node)
 	free(text);
 }
 
+static bool is_waiting(const struct cause *cause)
+{
+	return cause->kind >= CAUSE_LOCK && cause->kind <= CAUSE_WAITED;
+}
+
+/* "search went round more often: 6,000 calls of step instead of 10" */
+static void put_cause_text(const struct why *why, FILE *stream,
+			   const struct cause *cause)
+{
+	if (cause->node == NONE) {
+		fputs(kind_names[cause->kind], stream);
+		return;
+	}
+	swz_put_text(stream,
+		     name_of(why, why->slow_tree->nodes[cause->node].function));
+	fprintf(stream, " %s", kind_names[cause->kind]);
+	if (!is_waiting(cause) && cause->kind != CAUSE_PROCESSOR)
+		put_counts(stream, why, cause);
+}
+
+/* The longest call that waited, with its values; or NULL. */
+static const char *longest_of(const struct why *why, const struct cause *cause)
+{
+	const char *text;
+
+	if (cause->node == NONE || !is_waiting(cause))
+		return NULL;
+	text = why->slow_tree->nodes[cause->node].text;
+	return text && strchr(text, '(') ? text : NULL;
+}
+
 static void put_cause(struct why *why, FILE *stream, const struct cause *cause,
 		      int64_t extra)
 {
 	char share[SWZ_FIGURE_BYTES], figure[SWZ_FIGURE_BYTES];
 	const char *names[MOST_PATH];
-	const struct node *node;
-	bool waits = cause->kind >= CAUSE_LOCK && cause->kind <= CAUSE_WAITED;
 
 	fprintf(stream, "  %6s %9s  ",
 		swz_figure_share(share, cause->ticks, extra),
 		swz_figure_time(figure, ns_of(why->slow, cause->ticks),
 				uses_utf8(why)));
-	if (cause->node == NONE) {
-		fprintf(stream, "%s\n", kind_names[cause->kind]);
-		return;
-	}
-	node = &why->slow_tree.nodes[cause->node];
-	swz_put_text(stream, name_of(why, node->function));
-	fprintf(stream, " %s", kind_names[cause->kind]);
-	if (!waits && cause->kind != CAUSE_PROCESSOR)
-		put_counts(stream, why, cause);
-	if (cause->node) {
+	put_cause_text(why, stream, cause);
+	if (cause->node != NONE && cause->node) {
 		fputs("  [", stream);
 		put_path(stream, names, path_of(why, cause->node, names));
 		fputs("]", stream);
 	}
 	putc('\n', stream);
-	if (waits && node->text && strchr(node->text, '(')) {
+	if (longest_of(why, cause)) {
 		fputs("                    the longest: ", stream);
-		swz_calls_put(stream, why->trace, SWZ_COLOUR_NONE, node->text);
+		swz_calls_put(stream, why->trace, SWZ_COLOUR_NONE,
+			      longest_of(why, cause));
 		putc('\n', stream);
 	}
-	if (waits)
-		put_woken(why, stream, node);
+	if (cause->node != NONE && is_waiting(cause))
+		put_woken(why, stream, &why->slow_tree->nodes[cause->node]);
 }
 
 static void put_head(struct why *why, FILE *stream)
@@ -813,13 +925,13 @@ static void put_head(struct why *why, FILE *stream)
 
 	fprintf(stream, "# %s call%s of ", swz_figure_count(figure, why->all),
 		why->all == 1 ? "" : "s");
-	swz_put_text(stream, name_of(why, why->slow_tree.nodes[0].function));
+	swz_put_text(stream, name_of(why, why->slow_tree->nodes[0].function));
 	fprintf(stream, ": half took up to %s, 99%% up to %s\n",
 		swz_figure_time(p50, why->p50, uses_utf8(why)),
 		swz_figure_time(p99, why->p99, uses_utf8(why)));
-	put_call(why, stream, "slow", why->slow, &why->slow_tree);
+	put_call(why, stream, "slow", why->slow, why->slow_tree);
 	if (why->usual)
-		put_call(why, stream, "ordinary", why->usual, &why->usual_tree);
+		put_call(why, stream, "ordinary", why->usual, why->usual_tree);
 }
 
 static int64_t extra_of(const struct why *why)
@@ -827,10 +939,32 @@ static int64_t extra_of(const struct why *why)
 	return ticks_of(why->slow) - (why->usual ? ticks_of(why->usual) : 0);
 }
 
+/* How many causes people see, the largest: those of 1 % or more. */
+static size_t shown_causes(const struct why *why)
+{
+	size_t count = 0;
+
+	while (count < why->cause_count && count < MOST_CAUSES &&
+	       why->causes[count].ticks >= extra_of(why) / 100)
+		count++;
+	return count;
+}
+
+/* The ticks of the others. */
+static int64_t rest_of(const struct why *why)
+{
+	int64_t rest = 0;
+	size_t i;
+
+	for (i = shown_causes(why); i < why->cause_count; i++)
+		rest += why->causes[i].ticks;
+	return rest;
+}
+
 static void put_text(struct why *why, FILE *stream)
 {
-	int64_t extra = extra_of(why), from, to, rest = 0;
-	size_t i, shown = 0;
+	int64_t extra = extra_of(why), from, to;
+	size_t i, shown = shown_causes(why);
 
 	put_head(why, stream);
 	fputs(why->usual ? "The slow call takes " : "All of the call's ",
@@ -839,17 +973,11 @@ static void put_text(struct why *why, FILE *stream)
 	fputs(why->usual ? " more, and this is where:\n"
 			 : " (no other call is there to compare it with):\n",
 	      stream);
-	for (i = 0; i < why->cause_count; i++) {
-		if (i < MOST_CAUSES && (why->causes[i].ticks >= extra / 100)) {
-			put_cause(why, stream, &why->causes[i], extra);
-			shown++;
-		} else {
-			rest += why->causes[i].ticks;
-		}
-	}
-	if (rest > 0) {
+	for (i = 0; i < shown; i++)
+		put_cause(why, stream, &why->causes[i], extra);
+	if (rest_of(why) > 0) {
 		fputs("          ", stream);
-		put_time(why, stream, rest);
+		put_time(why, stream, rest_of(why));
 		fprintf(stream, " in %zu more place%s\n",
 			why->cause_count - shown,
 			why->cause_count - shown == 1 ? "" : "s");
@@ -868,10 +996,128 @@ static void put_text(struct why *why, FILE *stream)
 
 /* ------------------------------------------------------------------- JSON */
 
+/* Nodes of the two trees that JSON has, and their numbers there; NONE: one that
+ * takes less than a thousandth of its call, or is deeper than anybody looks. */
+#define LEAST_PART 1000
+#define MOST_DEPTH 256u
+
+struct shown_nodes {
+	uint32_t *slow, *usual; /* numbers */
+	uint32_t *twins;        /* of the slow tree's nodes in the other one */
+};
+
+/* Marks what is shown with 0. A node comes behind the one that called it. */
+static uint32_t *mark_nodes(const struct tree *tree)
+{
+	uint32_t *marks = swz_allocate(tree->count + 1, sizeof(*marks));
+	uint32_t *depths = swz_allocate(tree->count + 1, sizeof(*depths));
+	size_t i;
+
+	for (i = 0; i < tree->count; i++) {
+		const struct node *node = &tree->nodes[i];
+
+		depths[i] = i ? depths[node->parent] + 1 : 0;
+		marks[i] = depths[i] < MOST_DEPTH &&
+					   node->ticks >= tree->nodes[0].ticks /
+								  LEAST_PART
+				   ? 0
+				   : NONE;
+	}
+	free(depths);
+	return marks;
+}
+
+static void number_nodes(const struct tree *tree, uint32_t *marks)
+{
+	uint32_t number = 0;
+	size_t i;
+
+	for (i = tree->count; i--;)
+		if (i && marks[i] != NONE)
+			marks[tree->nodes[i].parent] = 0;
+	for (i = 0; i < tree->count; i++)
+		if (marks[i] != NONE)
+			marks[i] = number++;
+}
+
+static struct shown_nodes show_nodes(const struct why *why)
+{
+	const struct tree *slow = why->slow_tree, *usual = why->usual_tree;
+	struct shown_nodes shown = {
+		.slow = mark_nodes(slow),
+		.usual = mark_nodes(usual),
+		.twins = swz_allocate(slow->count + 1, sizeof(*shown.twins))};
+	size_t i;
+
+	for (i = 0; i < shown_causes(why); i++)
+		if (why->causes[i].node != NONE)
+			shown.slow[why->causes[i].node] = 0;
+	for (i = 0; i < slow->count; i++) {
+		shown.twins[i] = i ? twin_of(why, (uint32_t)i,
+					     shown.twins[slow->nodes[i].parent])
+				   : (usual->count ? 0 : NONE);
+		if (shown.twins[i] == NONE)
+			continue;
+		/* each with its twin */
+		if (shown.slow[i] != NONE)
+			shown.usual[shown.twins[i]] = 0;
+		else if (shown.usual[shown.twins[i]] != NONE)
+			shown.slow[i] = 0;
+	}
+	number_nodes(slow, shown.slow);
+	number_nodes(usual, shown.usual);
+	return shown;
+}
+
+static void free_nodes(struct shown_nodes *shown)
+{
+	free(shown->slow);
+	free(shown->usual);
+	free(shown->twins);
+}
+
+/* NUMBERS: of the nodes. TWINS: the nodes' in the other tree, which have
+ * TWIN_NUMBERS; NULL: those are not told. */
+static void put_json_tree(struct swz_json *json, const struct why *why,
+			  const struct tree *tree, const uint32_t *numbers,
+			  const uint32_t *twins, const uint32_t *twin_numbers)
+{
+	size_t i;
+
+	swz_json_open(json, "tree", "[");
+	for (i = 0; i < tree->count; i++) {
+		const struct node *node = &tree->nodes[i];
+
+		if (numbers[i] == NONE)
+			continue;
+		swz_json_line(json);
+		swz_json_open(json, NULL, "{");
+		swz_json_string(json, "function", name_of(why, node->function));
+		swz_json_known(json, "parent", i,
+			       i ? (int64_t)numbers[node->parent] : 0);
+		swz_json_integer(json, "calls", node->calls);
+		swz_json_number(json, "ns", ns_of(why->slow, node->ticks));
+		swz_json_number(json, "waiting_ns",
+				ns_of(why->slow, node->waiting));
+		swz_json_number(json, "preempted_ns",
+				ns_of(why->slow, node->preempted));
+		if (twins)
+			swz_json_known(
+				json, "ordinary", twins[i] != NONE,
+				twins[i] == NONE
+					? 0
+					: (int64_t)twin_numbers[twins[i]]);
+		swz_json_close(json, "}");
+	}
+	swz_json_close(json, "]");
+}
+
 static void put_json_call(struct swz_json *json, const char *key,
 			  struct why *why, const struct call *call,
-			  const struct tree *tree)
+			  const struct shown_nodes *shown)
 {
+	const struct tree *tree = tree_of(why, call);
+
 	if (!call) {
 		swz_json_null(json, key);
 		return;
@@ -885,6 +1131,11 @@ static void put_json_call(struct swz_json *json, const char *key,
 	swz_json_number(json, "pid", call->binding->profile->header.pid);
 	swz_json_number(json, "tid", call->thread->record.tid);
 	swz_json_flag(json, "whole", !call->partial);
+	if (call == why->slow)
+		put_json_tree(json, why, tree, shown->slow, shown->twins,
+			      shown->usual);
+	else
+		put_json_tree(json, why, tree, shown->usual, NULL, NULL);
 	swz_json_close(json, "}");
 }
 
@@ -899,67 +1150,105 @@ static void put_json_names(struct swz_json *json, const char *key,
 	swz_json_close(json, "]");
 }
 
+static void put_json_sentence(struct swz_json *json, const struct why *why,
+			      const struct cause *cause)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = swz_text_stream(&text, &size);
+
+	put_cause_text(why, stream, cause);
+	swz_text_stream_end(stream);
+	swz_json_string(json, "text", text);
+	free(text);
+}
+
+static void put_json_woken(struct swz_json *json, struct why *why,
+			   const struct swz_flow *woken)
+{
+	char *text = swz_trace_flow_text(why->trace, &woken->from);
+	const char *names[MOST_PATH];
+
+	swz_json_string(json, "until", text);
+	put_json_names(json, "until_stack", names,
+		       stack_at(why, &woken->from, names));
+	free(text);
+}
+
 static void put_json_cause(struct swz_json *json, struct why *why,
-			   const struct cause *cause)
+			   const struct cause *cause,
+			   const struct shown_nodes *shown)
 {
 	const struct node *node = cause->node == NONE
 					  ? NULL
-					  : &why->slow_tree.nodes[cause->node];
+					  : &why->slow_tree->nodes[cause->node];
 	const char *names[MOST_PATH];
 
 	swz_json_line(json);
 	swz_json_open(json, NULL, "{");
 	swz_json_string(json, "cause", kind_names[cause->kind]);
 	swz_json_number(json, "extra_ns", ns_of(why->slow, cause->ticks));
+	put_json_sentence(json, why, cause);
 	if (node) {
 		swz_json_string(json, "function", name_of(why, node->function));
 		put_json_names(json, "path", names,
 			       path_of(why, cause->node, names));
+		swz_json_known(json, "node", shown->slow[cause->node] != NONE,
+			       shown->slow[cause->node]);
 		if (cause->kind == CAUSE_LOOPED)
 			swz_json_string(
 				json, "callee",
-				name_of(why, why->slow_tree.nodes[cause->callee]
-						     .function));
+				name_of(why,
+					why->slow_tree->nodes[cause->callee]
+						.function));
 		swz_json_integer(json, "calls", cause->calls);
 		swz_json_integer(json, "ordinary_calls", cause->ordinary_calls);
 		swz_json_number(json, "ran_ns", ns_of(why->slow, cause->run));
 		swz_json_number(json, "ordinary_ran_ns",
 				ns_of(why->slow, cause->ordinary_run));
 	}
-	if (node && node->woken && cause->kind >= CAUSE_LOCK &&
-	    cause->kind <= CAUSE_WAITED) {
-		char *text = swz_trace_flow_text(why->trace,
-						 &node->woken->from);
-
-		swz_json_string(json, "until", text);
-		put_json_names(json, "until_stack", names,
-			       stack_at(why, &node->woken->from, names));
-		free(text);
-	}
+	if (longest_of(why, cause))
+		swz_json_string(json, "longest", longest_of(why, cause));
+	if (node && node->woken && is_waiting(cause))
+		put_json_woken(json, why, node->woken);
 	swz_json_close(json, "}");
 }
 
-static void put_json(struct why *why, FILE *stream)
+/* As an object: the first COUNT causes, the others as a sum. PATTERN, CALL:
+ * what shows the same on a terminal. */
+static void put_json(struct swz_json *json, struct why *why,
+		     const char *pattern, size_t call, size_t count)
 {
-	struct swz_json json = {.stream = stream};
+	struct shown_nodes shown = show_nodes(why);
+	const struct swz_catalog *catalog = why->trace->catalog;
+	uint32_t function = why->slow_tree->nodes[0].function;
+	int64_t rest = 0;
 	size_t i;
 
-	swz_json_open(&json, NULL, "{");
-	swz_json_string(&json, "function",
-			name_of(why, why->slow_tree.nodes[0].function));
-	swz_json_integer(&json, "calls", why->all);
-	swz_json_number(&json, "p50_ns", why->p50);
-	swz_json_number(&json, "p99_ns", why->p99);
-	put_json_call(&json, "slow", why, why->slow, &why->slow_tree);
-	put_json_call(&json, "ordinary", why, why->usual, &why->usual_tree);
-	swz_json_number(&json, "extra_ns", ns_of(why->slow, extra_of(why)));
-	swz_json_flag(&json, "waiting_known", !why->unseen);
-	swz_json_open(&json, "causes", "[");
-	for (i = 0; i < why->cause_count; i++)
-		put_json_cause(&json, why, &why->causes[i]);
-	swz_json_close(&json, "]");
-	swz_json_close(&json, "}");
-	putc('\n', stream);
+	swz_json_open(json, NULL, "{");
+	swz_json_string(json, "function", name_of(why, function));
+	swz_json_string(json, "module",
+			swz_catalog_module_name(catalog,
+						&catalog->functions[function]));
+	swz_json_string(json, "pattern", pattern);
+	swz_json_integer(json, "call", call);
+	swz_json_integer(json, "calls", why->all);
+	swz_json_number(json, "p50_ns", why->p50);
+	swz_json_number(json, "p99_ns", why->p99);
+	put_json_call(json, "slow", why, why->slow, &shown);
+	put_json_call(json, "ordinary", why, why->usual, &shown);
+	swz_json_number(json, "extra_ns", ns_of(why->slow, extra_of(why)));
+	swz_json_flag(json, "waiting_known", !why->unseen);
+	swz_json_open(json, "causes", "[");
+	for (i = 0; i < count; i++)
+		put_json_cause(json, why, &why->causes[i], &shown);
+	swz_json_close(json, "]");
+	for (; i < why->cause_count; i++)
+		rest += why->causes[i].ticks;
+	swz_json_integer(json, "more_causes", why->cause_count - count);
+	swz_json_number(json, "more_ns", ns_of(why->slow, rest));
+	swz_json_close(json, "}");
+	free_nodes(&shown);
 }
 
 /* ---------------------------------------------------------- kept calls */
@@ -991,9 +1280,10 @@ static bool is_open(const struct call *call)
 	return kept && kept->state == SWZ_CALL_OPEN;
 }
 
-static void list_rule(FILE *stream, struct swz_trace *trace,
+static void list_rule(void *out, struct swz_trace *trace,
 		      const struct swz_profile *profile, size_t index)
 {
+	FILE *stream = out;
 	const struct swz_style *style = trace->calls->style;
 	struct swz_patterns patterns = {0};
 	struct why why = {.trace = trace, .of = &patterns, .with_texts = true};
@@ -1027,7 +1317,11 @@ static void list_rule(FILE *stream, struct swz_trace *trace,
 	swz_patterns_free(&patterns);
 }
 
-void swz_list_slow_calls(FILE *stream, struct swz_trace *trace)
+/* One list for each rule: processes of a run have the same rules. */
+static void of_each_rule(void *out, struct swz_trace *trace,
+			 void (*put)(void *out, struct swz_trace *trace,
+				     const struct swz_profile *profile,
+				     size_t index))
 {
 	size_t i, j, k;
 
@@ -1035,35 +1329,82 @@ void swz_list_slow_calls(FILE *stream, struct swz_trace *trace)
 		const struct swz_profile *profile = trace->bindings[i].profile;
 
 		for (j = 0; j < profile->slow_rule_count; j++) {
-			/* processes of a run have the same rules */
 			for (k = 0; k < i; k++)
 				if (j <
 				    trace->bindings[k].profile->slow_rule_count)
 					break;
 			if (k == i)
-				list_rule(stream, trace, profile, j);
+				put(out, trace, profile, j);
 		}
 	}
 }
 
+void swz_list_slow_calls(FILE *stream, struct swz_trace *trace)
+{
+	of_each_rule(stream, trace, list_rule);
+}
+
 /* -------------------------------------------------------------------- all */
 
-static void free_tree(struct tree *tree)
+static void free_why(struct why *why)
 {
-	size_t i;
+	size_t i, j;
 
-	for (i = 0; i < tree->count; i++)
-		free(tree->nodes[i].text);
-	free(tree->nodes);
-	free(tree->text);
+	for (i = 0; i < why->measured_count; i++) {
+		struct tree *tree = &why->measured[i].tree;
+
+		for (j = 0; j < tree->count; j++)
+			free(tree->nodes[j].text);
+		free(tree->nodes);
+		free(tree->spans);
+		free(tree->text);
+	}
+	free(why->measured);
+	free(why->calls);
+	free(why->causes);
+}
+
+/* All calls, the slowest first. */
+static void list_calls(struct why *why, FILE *stream)
+{
+	walk(why, stream, true);
+	note_ordinary(why);
+	if (why->count > 1)
+		qsort(why->calls, why->count, sizeof(*why->calls), by_time);
+}
+
+static void choose(struct why *why, const struct call *slow)
+{
+	why->slow = slow;
+	why->usual = NULL;
+	find_percentiles(why);
+	choose_usual(why);
+}
+
+/* Both have been measured. */
+static void compare_calls(struct why *why)
+{
+	why->slow_tree = tree_of(why, why->slow);
+	why->usual_tree = tree_of(why, why->usual);
+	why->unseen = !why->slow->thread->record.switches_from;
+	why->cause_count = 0;
+	find_causes(why);
+}
+
+static void want_trees(struct why *why)
+{
+	want_tree(why, why->slow);
+	if (why->usual)
+		want_tree(why, why->usual);
 }
 
 void swz_write_why(FILE *stream, struct swz_trace *trace)
 {
 	struct why why = {.trace = trace, .of = &trace->calls->of};
 	size_t nth = trace->calls->nth ? trace->calls->nth : 1;
+	struct swz_json json = {.stream = stream};
 
-	walk(&why, stream, true);
+	list_calls(&why, stream);
 	if (nth > why.count) {
 		trace->failure =
 			why.count
@@ -1074,23 +1415,71 @@ void swz_write_why(FILE *stream, struct swz_trace *trace)
 				: swz_print("--why '%s': no call of it is in "
 					    "the trace",
 					    trace->calls->of.items[0]);
-		free(why.calls);
+		free_why(&why);
 		return;
 	}
-	note_ordinary(&why);
-	qsort(why.calls, why.count, sizeof(*why.calls), by_time);
-	why.slow = &why.calls[nth - 1];
-	find_percentiles(&why);
-	choose_usual(&why);
-	why.unseen = !why.slow->thread->record.switches_from;
-	walk(&why, stream, false);
-	find_causes(&why);
-	if (why.slow_tree.count && trace->calls->json)
-		put_json(&why, stream);
-	else if (why.slow_tree.count)
+	choose(&why, &why.calls[nth - 1]);
+	want_trees(&why);
+	measure(&why, stream);
+	compare_calls(&why);
+	if (why.slow_tree->count && trace->calls->json) {
+		put_json(&json, &why, trace->calls->of.items[0], nth,
+			 why.cause_count);
+		putc('\n', stream);
+	} else if (why.slow_tree->count) {
 		put_text(&why, stream);
-	free(why.calls);
-	free(why.causes);
-	free_tree(&why.slow_tree);
-	free_tree(&why.usual_tree);
+	}
+	free_why(&why);
+}
+
+/* A page explains so many calls of a rule. */
+#define MOST_EXPLAINED 20u
+
+static size_t count_explained(const struct why *why)
+{
+	size_t count = 0;
+
+	while (count < why->count && count < MOST_EXPLAINED &&
+	       (is_open(&why->calls[count]) || !why->calls[count].ordinary))
+		count++;
+	return count;
+}
+
+/* All trees are made in one walk. */
+static void explain_rule(void *out, struct swz_trace *trace,
+			 const struct swz_profile *profile, size_t index)
+{
+	struct swz_json *json = out;
+	const char *pattern = profile->slow_rules[index].pattern;
+	struct swz_patterns patterns = {0};
+	struct why why = {.trace = trace, .of = &patterns};
+	size_t count, i;
+
+	swz_patterns_add(&patterns, pattern);
+	list_calls(&why, json->stream);
+	count = count_explained(&why);
+	for (i = 0; i < count; i++) {
+		choose(&why, &why.calls[i]);
+		want_trees(&why);
+	}
+	if (count)
+		measure(&why, json->stream);
+	for (i = 0; i < count; i++) {
+		choose(&why, &why.calls[i]);
+		compare_calls(&why);
+		if (why.slow_tree->count)
+			put_json(json, &why, pattern, i + 1,
+				 shown_causes(&why));
+	}
+	free_why(&why);
+	swz_patterns_free(&patterns);
+}
+
+void swz_explain_slow_calls(FILE *stream, struct swz_trace *trace)
+{
+	struct swz_json json = {.stream = stream};
+
+	swz_json_open(&json, NULL, "[");
+	of_each_rule(&json, trace, explain_rule);
+	swz_json_close(&json, "]");
 }

@@ -31,7 +31,7 @@ struct swz_column {
 };
 
 /* The columns of one table, from left to right. */
-#define SWZ_MOST_COLUMNS 24
+#define SWZ_MOST_COLUMNS 32
 struct swz_columns {
 	const struct swz_column *columns[SWZ_MOST_COLUMNS];
 	size_t count;

@@ -12,20 +12,18 @@
 #include <stdlib.h>
 
 #include "base/time_bucket.h"
-#include "util/memory.h"
-#include "util/figures.h"
-#include "util/output.h"
 #include "profile/costs/contexts.h"
-#include "profile/costs/joined.h"
 #include "profile/costs/report.h"
 #include "profile/costs/runs.h"
 #include "profile/costs/trace.h"
-#include "profile/costs/view.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
 #include "profile/file/reader.h"
 #include "profile/file/records.h"
 #include "profile/names/catalog.h"
+#include "util/figures.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 static void add(uint64_t *sum, uint64_t count)
 {

@@ -9,16 +9,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "util/figures.h"
 #include "profile/costs/contexts.h"
-#include "profile/costs/joined.h"
 #include "profile/costs/report.h"
 #include "profile/costs/runs.h"
 #include "profile/costs/trace.h"
-#include "profile/costs/view.h"
 #include "profile/file/reader.h"
 #include "profile/formats/common/encoders.h"
 #include "profile/names/catalog.h"
+#include "util/figures.h"
 
 /* A writer shows a section: a report and where it comes from. */
 struct swz_section {
@@ -38,6 +36,7 @@ struct swz_section {
 	unsigned int thread_number; /* from 1, if there is a thread */
 	uint64_t origin; /* ticks at time 0 where several processes are shown:
 			  * the first one's start */
+	uint64_t thread_origin; /* joined: the same of the thread's profile */
 	bool compensated;
 	const struct swz_range *range; /* of time; NULL: all */
 	/* The section that this is compared with, aligned (see diff.h); NULL:
@@ -96,7 +95,9 @@ struct swz_writer {
 			   * that, and nothing to the stream */
 	char *failure;    /* set by the format at the end: why the file is worth
 			   * nothing; to be freed. NULL: nothing is known */
-	void *state;      /* the format's own, from begin to end */
+	struct swz_trace *trace; /* at the end of a file of all threads: the
+				  * calls that --slow has kept; NULL: none */
+	void *state;             /* the format's own, from begin to end */
 };
 
 /* Writes the profiled command, its words separated by spaces. */
@@ -205,7 +206,7 @@ void swz_put_marks_of(FILE *stream, const struct swz_profile *profile);
 
 /* --- figures of joined runs ---------------------------------------------- */
 
-/* Figures of a report whose times are those of another run (costs/joined.h):
+/* Figures of a report whose times are those of another run (costs/runs.h):
  * what has no call count, and times of which only a bound is known. A report of
  * counts (-m count) knows no times at all. Of other reports they are plain
  * figures; but where hooks have cost all that was measured of a function with

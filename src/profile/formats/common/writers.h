@@ -17,7 +17,7 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 void swz_write_table(FILE *stream, const struct swz_section *section,
 		     const struct swz_table_options *options);
 
-/* What a profile says in a few lines; see brief.c. */
+/* A profile in a few lines; see brief.c. */
 void swz_brief_begin(struct swz_writer *writer);
 void swz_brief_section(struct swz_writer *writer,
 		       const struct swz_section *section);

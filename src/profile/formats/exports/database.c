@@ -2,7 +2,7 @@
  * errors. There is one transaction, without a journal; the file is in nobody's
  * way until it is whole, so it is not locked either. */
 
-#include "profile/formats/exports/database.h"
+#include "profile/formats/exports/exports.h"
 
 #include <limits.h>
 #include <sqlite3.h>

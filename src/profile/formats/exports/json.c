@@ -12,9 +12,9 @@
 #include "profile/costs/call_tree.h"
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/diff.h"
-#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
+#include "profile/formats/common/encoders.h"
 
 /* --- values of contexts -------------------------------------------------- */
 
@@ -50,7 +50,8 @@ static void put_path(struct writing *w, const struct swz_tree_node *node)
 	for (; at->id != SWZ_FUNCTION_ROOT; at = &w->tree.nodes[at->parent]) {
 		if (at->flags & SWZ_NODE_HIDDEN)
 			continue;
-		swz_grow(&w->path, &w->path_capacity, count, sizeof(*w->path));
+		swz_grow(&w->path, &w->path_capacity, count,
+			 sizeof(struct swz_tree_node *));
 		w->path[count++] = at;
 	}
 	while (count--)
@@ -633,7 +634,8 @@ static void put_slow_calls(struct swz_json *json,
 
 	if (!profile->kept_call_count || section->profile_count != 1)
 		return;
-	calls = swz_allocate(profile->kept_call_count, sizeof(*calls));
+	calls = swz_allocate(profile->kept_call_count,
+			     sizeof(struct swz_kept_call *));
 	for (i = 0; i < profile->kept_call_count; i++) {
 		const struct swz_kept_call *call = &profile->kept_calls[i];
 

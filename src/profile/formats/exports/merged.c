@@ -1,15 +1,15 @@
 /* A sum of profiles is a profile of its own, with modules, functions, contexts
  * and threads that are numbered anew. */
 
-#include "profile/formats/exports/merged.h"
+#include "profile/formats/exports/exports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/time_bucket.h"
-#include "util/memory.h"
 #include "profile/costs/merge.h"
+#include "util/memory.h"
 
 /* --- bytes --------------------------------------------------------------- */
 
@@ -23,13 +23,18 @@ struct swz_merged_file {
 	uint32_t *first; /* by module: the id of its first function */
 };
 
+struct body_bytes {
+	uint8_t *bytes; /* to be freed */
+	size_t size, capacity;
+};
+
 /* Texts, each once. */
 struct swz_merged_text {
-	struct swz_bytes bytes;
+	struct body_bytes bytes;
 	struct swz_map places; /* (string, 0): where it is */
 };
 
-static void bytes_add(struct swz_bytes *body, const void *from, size_t size)
+static void bytes_add(struct body_bytes *body, const void *from, size_t size)
 {
 	if (body->capacity - body->size < size) {
 		body->capacity = body->size + size + body->capacity / 2;
@@ -40,7 +45,7 @@ static void bytes_add(struct swz_bytes *body, const void *from, size_t size)
 	body->size += size;
 }
 
-static void bytes_add_string(struct swz_bytes *body, const char *string)
+static void bytes_add_string(struct body_bytes *body, const char *string)
 {
 	bytes_add(body, string, strlen(string) + 1);
 }
@@ -66,7 +71,7 @@ static void merged_put_bytes(struct swz_merged_file *w, struct swz_chunk chunk,
 /* The same of a body, which is empty then. */
 static void merged_put(struct swz_merged_file *w, uint32_t type, size_t count,
 		       uint32_t owner, uint64_t reserved,
-		       struct swz_bytes *body)
+		       struct body_bytes *body)
 {
 	merged_put_bytes(w,
 			 (struct swz_chunk){.type = type,
@@ -108,7 +113,7 @@ static void merged_text_free(struct swz_merged_text *text)
 
 /* Records first, then text: its place counts from the body's start. */
 struct names {
-	struct swz_bytes records;
+	struct body_bytes records;
 	struct swz_merged_text text;
 	uint32_t languages;
 };
@@ -201,7 +206,7 @@ static void merged_put_lines(struct swz_merged_file *w, uint32_t module)
 /* --- ranks --------------------------------------------------------------- */
 
 static size_t put_rank_threads(const struct swz_merged_file *w,
-			       struct swz_bytes *body)
+			       struct body_bytes *body)
 {
 	size_t count = 0;
 	uint32_t i;
@@ -222,7 +227,7 @@ static void put_rank_list(struct swz_merged_file *w)
 	size_t records = merge->rank_count * sizeof(struct swz_rank_record);
 	struct swz_chunk chunk = {.type = SWZ_CHUNK_RANKS,
 				  .count = (uint32_t)merge->rank_count};
-	struct swz_bytes body = {0}, rest = {0};
+	struct body_bytes body = {0}, rest = {0};
 	struct swz_merged_text text = {0};
 	size_t i;
 
@@ -283,7 +288,7 @@ static void merged_put_ranks(struct swz_merged_file *w)
 static void put_descriptions(struct swz_merged_file *w)
 {
 	const struct swz_merge *merge = w->merge;
-	struct swz_bytes body = {0};
+	struct body_bytes body = {0};
 	size_t i;
 
 	bytes_add_string(&body, merge->executable);
@@ -362,7 +367,7 @@ static void number_functions(struct swz_merged_file *w)
 static void put_modules(struct swz_merged_file *w)
 {
 	const struct swz_merge *merge = w->merge;
-	struct swz_bytes body = {0};
+	struct body_bytes body = {0};
 	uint32_t i;
 
 	for (i = 0; i < merge->module_count; i++) {
@@ -387,9 +392,9 @@ static void put_modules(struct swz_merged_file *w)
 static void put_functions(struct swz_merged_file *w)
 {
 	const struct swz_merge *merge = w->merge;
-	struct swz_bytes *bodies = swz_allocate(merge->module_count + 1,
-						sizeof(*bodies));
-	struct swz_bytes name = {0};
+	struct body_bytes *bodies = swz_allocate(merge->module_count + 1,
+						 sizeof(*bodies));
+	struct body_bytes name = {0};
 	size_t i;
 
 	for (i = 0; i < merge->function_count; i++) {
@@ -438,7 +443,7 @@ static void put_waiting(struct swz_merged_file *w,
 			const struct swz_merge_thread *thread, uint32_t index,
 			uint32_t root)
 {
-	struct swz_bytes body = {0};
+	struct body_bytes body = {0};
 	size_t i;
 
 	for (i = 0; i < thread->count; i++) {
@@ -461,7 +466,7 @@ static void put_nodes(struct swz_merged_file *w, uint32_t index, uint32_t root)
 {
 	const struct swz_merge_thread *thread = &w->merge->threads[index];
 	bool samples = w->merge->header.flags & SWZ_FILE_SAMPLES;
-	struct swz_bytes body = {0};
+	struct body_bytes body = {0};
 	size_t i;
 
 	for (i = 0; i < thread->count; i++) {
@@ -557,7 +562,7 @@ static void put_thread(struct swz_merged_file *w, uint32_t index)
 		.processor_ns = (uint64_t)thread->processor_ns,
 		.processor_ticks = thread->processor_known ? end : 0,
 	};
-	struct swz_bytes body = {0};
+	struct body_bytes body = {0};
 
 	memcpy(record.name, thread->name,
 	       strnlen(thread->name, sizeof(record.name)));

@@ -16,10 +16,10 @@
 
 #include "util/memory.h"
 #include "util/output.h"
-#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
-#include "profile/formats/exports/pprof.h"
+#include "profile/formats/common/encoders.h"
+#include "profile/formats/exports/exports.h"
 
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"

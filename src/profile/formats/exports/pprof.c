@@ -2,7 +2,7 @@
  * functions and locations. Samples go out as they are made, the tables at the
  * end. */
 
-#include "profile/formats/exports/pprof.h"
+#include "profile/formats/exports/exports.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/formats/common/diff.h"
-#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
+#include "profile/formats/common/encoders.h"
 
 /* --- labels -------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/trace.h"
-#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/writers.h"
+#include "profile/formats/common/encoders.h"
 
 /* --- folded stacks ------------------------------------------------------- */
 

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
-#include "util/output.h"
 #include "profile/costs/trace.h"
 #include "profile/file/records.h"
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
-#include "profile/formats/exports/database.h"
+#include "profile/formats/exports/exports.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- the tables ---------------------------------------------------------- */
 
@@ -69,7 +69,8 @@ static const char sqlite_tables[] =
 	"  command TEXT NOT NULL,       -- with its arguments\n"
 	"  directory TEXT NOT NULL,\n"
 	"  profile TEXT NOT NULL,       -- the file's name\n"
-	"  mode TEXT NOT NULL,          -- profile, trace, sample or count\n"
+	"  mode TEXT NOT NULL,          -- profile, trace, sample, count\n"
+	"                               -- or both (of these two)\n"
 	"  started_unix_ns INTEGER NOT NULL, -- since 1970\n"
 	"  start_ns INTEGER NOT NULL,   -- since the first process's start\n"
 	"  duration_ns INTEGER NOT NULL,\n"
@@ -301,6 +302,7 @@ struct base {
 	size_t untraced_count;     /* processes that are no traces */
 	int64_t threads, contexts; /* rows that were written */
 	bool compensated, joined, waits;
+	bool one_run; /* joined: threads are known, too */
 	/* of traces: what is missing at the ends of some thread, or between */
 	bool begins_late, ends_early, short_calls;
 };
@@ -502,8 +504,9 @@ static void put_process(struct base *base, const struct swz_section *section)
 	swz_statement_word(row, header->flags & SWZ_FILE_SAMPLES  ? "sample"
 				: header->flags & SWZ_FILE_TRACED ? "trace"
 				: header->flags & SWZ_FILE_COVER  ? "cover"
-				: header->flags & SWZ_FILE_COUNTS ? "count"
-								  : "profile");
+				: header->flags & SWZ_FILE_COUNTS
+					? (base->one_run ? "both" : "count")
+					: "profile");
 	swz_statement_count(row, header->start_realtime_ns);
 	swz_statement_integer(
 		row, swz_sqlite_ns(section, swz_profile_origin(profile)));
@@ -588,17 +591,20 @@ static void put_thread(struct base *base, const struct swz_section *section)
 	const struct swz_profile_thread *thread = section->thread;
 	struct swz_thread_times times = swz_thread_times(profile, thread);
 	int64_t process = process_of(base, section, 0);
+	struct swz_section own = *section;
 	struct swz_statement *row = swz_statement_prepare(
 		base->database, "INSERT INTO threads VALUES "
 				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
+	if (section->joined)
+		own.origin = section->thread_origin;
 	swz_statement_integer(row, ++base->threads);
 	swz_statement_integer(row, process);
 	swz_statement_integer(row, thread->record.tid);
 	swz_statement_text(row, thread->name);
-	swz_statement_integer(
-		row, swz_sqlite_ns(section, thread->record.start_ticks));
-	swz_statement_integer(row, swz_sqlite_ns(section, thread->last_ticks));
+	swz_statement_integer(row,
+			      swz_sqlite_ns(&own, thread->record.start_ticks));
+	swz_statement_integer(row, swz_sqlite_ns(&own, thread->last_ticks));
 	put_time(row, section->report, section->report->total_ns);
 	/* (that is not known of a part of its time) */
 	if (times.known && !section->range)
@@ -614,8 +620,7 @@ static void put_thread(struct base *base, const struct swz_section *section)
 	if (swz_profile_traced(profile))
 		note_extent(base, profile, thread);
 	put_slow_calls(base, section);
-	swz_sqlite_put_marks(base->mark, section, process, base->threads,
-			     false);
+	swz_sqlite_put_marks(base->mark, &own, process, base->threads, false);
 }
 
 void swz_sqlite_section(struct swz_writer *writer,
@@ -629,6 +634,12 @@ void swz_sqlite_section(struct swz_writer *writer,
 	base->joined |= section->joined != NULL;
 	base->sampled = section->sampled;
 	base->sampled_count = section->sampled_count;
+	if (section->joined && section->thread) {
+		base->one_run = true;
+		put_thread(base, section);
+		put_thread_functions(base, report);
+		return;
+	}
 	swz_report_merge(&base->totals, report);
 	base->totals.joined = report->joined;
 	base->totals.bound_ns = report->bound_ns;
@@ -780,7 +791,8 @@ static void put_figure(struct swz_statement *about, const char *key,
 static const char *about_events(const struct base *base)
 {
 	if (base->joined)
-		return "none: counts and times are of two runs (--times)";
+		return "none: counts and samples (swizzle-run -m trace records "
+		       "them)";
 	if (!base->process_count)
 		return "none: no thread was recorded";
 	if (base->untraced_count == base->process_count)

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
-#include "util/output.h"
 #include "profile/costs/trace.h"
 #include "profile/file/events.h"
 #include "profile/file/records.h"
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/exports/database.h"
+#include "profile/formats/exports/exports.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- values of calls ----------------------------------------------------- */
 

@@ -2,8 +2,6 @@
  * page or a text for each call of a function. The page is a frame
  * (src/html/calls.html) with blocks of data in its midst. */
 
-#include "profile/formats/page/calls_page.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +11,7 @@
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/trace.h"
-#include "profile/formats/calls/calls_walk.h"
+#include "profile/formats/calls/calls.h"
 #include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/page/html_blocks.h"

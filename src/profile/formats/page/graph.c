@@ -12,8 +12,8 @@
 #include "util/output.h"
 #include "profile/formats/common/diff.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/writers.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/page/html_blocks.h"
 
 /* --- what is shown ------------------------------------------------------- */

@@ -17,11 +17,11 @@
 #include "profile/file/inputs.h"
 #include "profile/file/ranks.h"
 #include "profile/file/records.h"
-#include "profile/file/samples.h"
+#include "profile/formats/calls/calls.h"
 #include "profile/formats/common/diff.h"
-#include "profile/formats/common/encoders.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/common/writers.h"
+#include "profile/formats/common/encoders.h"
 #include "profile/formats/page/html_blocks.h"
 
 /* --- the description ----------------------------------------------------- */
@@ -724,6 +724,29 @@ static char *put_flows(const struct swz_html_page *page)
 	return doubts;
 }
 
+/* Writes, in the JSON of swizzle-dump --why, what made those calls slow that
+ * --slow has kept. */
+static void put_slow_calls(FILE *to, struct swz_trace *trace)
+{
+	const struct swz_style style = {.utf8 = true};
+	const struct swz_calls_options *given = trace->calls;
+	struct swz_calls_options calls = *given;
+	struct swz_page_block *block;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = swz_text_stream(&text, &size);
+
+	calls.style = &style;
+	trace->calls = &calls;
+	swz_explain_slow_calls(stream, trace);
+	trace->calls = given;
+	swz_text_stream_end(stream);
+	block = swz_page_block_begin(to, "slow", SWZ_HTML_LEVEL);
+	swz_page_block_bytes(block, text, size);
+	swz_page_block_end(block);
+	free(text);
+}
+
 /* ---- the page ---- */
 
 void swz_html_begin(struct swz_writer *writer)
@@ -753,6 +776,8 @@ void swz_html_end(struct swz_writer *writer)
 	swz_html_put_settings(page->stream, page->view,
 			      page->catalog ? page->catalog : &nothing);
 	doubts = put_flows(page);
+	if (writer->trace)
+		put_slow_calls(page->stream, writer->trace);
 	html_put_description(page, writer->advice, doubts);
 	free(doubts);
 	swz_page_frame(page->stream, swz_page_tail, swz_page_tail_end);

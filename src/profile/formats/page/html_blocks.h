@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "profile/costs/trace.h"
 #include "profile/file/reader.h"
 #include "profile/file/values.h"
 #include "profile/formats/common/section.h"
@@ -251,10 +252,10 @@ struct swz_html_index *swz_html_index_begin(void);
 void swz_html_index_block(struct swz_html_index *index, uint64_t ticks,
 			  uint64_t activations, uint64_t kept);
 
-/* One more is open there than those; its number, to end it by. */
+/* Opens one more activation there. Returns its number, by which it is ended. */
 uint32_t swz_html_index_open(struct swz_html_index *index);
 
-/* That has ended. */
+/* Ends the activation of that number. */
 void swz_html_index_close(struct swz_html_index *index, uint32_t number,
 			  const struct swz_html_activation *activation);
 
@@ -302,5 +303,28 @@ void swz_html_put_failed(FILE *stream, size_t number,
  * the section's thread, whose contexts are by unit, and what it stands for. */
 void swz_html_put_samples(FILE *stream, size_t number,
 			  const struct swz_section *section);
+
+/* --- the page of calls --------------------------------------------------- */
+
+/* -f calls-html: calls as a page; and --file-per-invocation: a file for each
+ * call of a function. */
+
+#define SWZ_CALLS_OF_PAGE 500000u /* at most, unless asked for */
+#define SWZ_INVOCATIONS 1000u     /* files, the same */
+
+void swz_write_calls_html(FILE *stream, struct swz_trace *trace);
+
+struct swz_invocations {
+	uint64_t calls; /* the outermost that are shown */
+	uint64_t files; /* that were written, but for the index */
+};
+
+/* Writes into the folder DIRECTORY, which is there, a file for each of the
+ * outermost calls and an index of them. Where that fails, trace->failure says
+ * why. */
+struct swz_invocations swz_write_invocations_html(const char *directory,
+						  struct swz_trace *trace);
+struct swz_invocations swz_write_invocations_text(const char *directory,
+						  struct swz_trace *trace);
 
 #endif

@@ -13,7 +13,7 @@
 #include "util/output.h"
 #include "profile/costs/call_tree.h"
 #include "profile/file/events.h"
-#include "profile/file/samples.h"
+#include "profile/file/records.h"
 #include "profile/formats/common/section.h"
 #include "profile/formats/page/html_blocks.h"
 #include "profile/formats/calls/calls.h"

@@ -3,22 +3,22 @@
  * and processes. The code is that of the module's file, which has the build-id
  * of the one that was profiled. */
 
-#include "base/search.h"
-#include "profile/formats/tables/assembly.h"
+#include "profile/formats/tables/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/memory.h"
-#include "util/output.h"
+#include "base/basics.h"
 #include "profile/names/catalog.h"
 #include "profile/names/disassembler.h"
 #include "profile/names/symbols.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- figures ------------------------------------------------------------- */
 
-/* Of one address in a function. */
+/* One address in a function, with its calls and samples. */
 struct place {
 	uint32_t function; /* of the catalog */
 	uint64_t address;  /* ELF virtual address */
@@ -152,7 +152,7 @@ static void add_thread(struct listing *l, struct swz_binding *binding,
 		}
 }
 
-/* Those without a node have no names yet. */
+/* Names the functions, too, that no node has. */
 static void name_all(struct swz_binding *binding)
 {
 	for (uint32_t i = 0; i < binding->profile->function_count; i++)

@@ -25,7 +25,7 @@ enum {
 	HEAD_COLUMNS = 160
 };
 
-/* What the commands at the end need; from begin to end. */
+/* The commands at the end need these; from begin to end. */
 struct brief {
 	char example[SWZ_EXAMPLE_BYTES];
 	bool waits, without_times, has_rows;

@@ -1,7 +1,7 @@
 /* Tables by another key than functions (--by): the rows are chosen and sorted,
  * then written as text, csv or JSON. */
 
-#include "profile/formats/tables/by.h"
+#include "profile/formats/tables/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -516,6 +516,57 @@ static void add_imbalance(struct swz_columns *columns, bool inclusive)
 		swz_columns_add(columns, &all[(inclusive ? FIGURES : 0) + i]);
 }
 
+enum { RANK_LEAST, RANK_MOST, RANK_OF_MOST, RANK_FIGURES };
+
+static struct swz_field get_rank_percentile(const void *table, const void *row,
+					    int figure)
+{
+	const struct swz_group_row *r = row;
+	const struct swz_rank_percentile *x =
+		&r->spread->percentiles[figure / RANK_FIGURES];
+	struct swz_field field = swz_field_number(x->count, x->least_ns);
+
+	figure %= RANK_FIGURES;
+	if (figure == RANK_MOST)
+		field.number = x->most_ns;
+	else if (figure == RANK_OF_MOST)
+		field.number = ((const struct by_table *)table)
+				       ->by->groups->ranks[x->most_at]
+				       .rank;
+	return field;
+}
+
+#define RANK_PERCENTILE(which, title, name) \
+	{name "_min_ns", title, 15, get_rank_percentile, \
+	 (which)*RANK_FIGURES + RANK_LEAST}, \
+		{name "_max_ns", "max", 15, get_rank_percentile, \
+		 (which)*RANK_FIGURES + RANK_MOST}, \
+	{ \
+		name "_max_rank", "rank", 7, get_rank_percentile, \
+			(which)*RANK_FIGURES + RANK_OF_MOST \
+	}
+
+/* The percentiles of the ranks' own calls (--percentiles): the least and the
+ * most of them, and which rank has that; FIRST to LAST. */
+static void add_rank_percentiles(struct swz_columns *columns,
+				 const struct swz_groups *groups,
+				 enum swz_percentile first,
+				 enum swz_percentile last)
+{
+	static const struct swz_column all[] = {
+		RANK_PERCENTILE(SWZ_P50, "p50: min", "p50"),
+		RANK_PERCENTILE(SWZ_P90, "p90: min", "p90"),
+		RANK_PERCENTILE(SWZ_P99, "p99: min", "p99"),
+		RANK_PERCENTILE(SWZ_P999, "p99.9: min", "p999"),
+	};
+	size_t i = (size_t)first * RANK_FIGURES;
+
+	if (!groups->timed_count)
+		return;
+	for (; i < ((size_t)last + 1) * RANK_FIGURES; i++)
+		swz_columns_add(columns, &all[i]);
+}
+
 /* --- text ---------------------------------------------------------------- */
 
 /* As the table of functions: plain digits, times in ns, names last. */
@@ -704,6 +755,7 @@ static void write_imbalance(FILE *stream, const struct swz_by_section *by,
 	add(&columns, CALLS);
 	add(&columns, of_inclusive ? INCLUSIVE : SELF);
 	add_imbalance(&columns, of_inclusive);
+	add_rank_percentiles(&columns, by->groups, SWZ_P99, SWZ_P99);
 	add(&columns, FUNCTION);
 	add(&columns, MODULE);
 	swz_columns_put_titles(stream, &columns);
@@ -839,6 +891,8 @@ static struct swz_columns csv_columns(const struct by_table *table)
 		add_imbalance(&columns, false);
 		add(&columns, INCLUSIVE);
 		add_imbalance(&columns, true);
+		add_rank_percentiles(&columns, table->by->groups, SWZ_P50,
+				     SWZ_P999);
 		return columns;
 	}
 	add(&columns, INCLUSIVE);
@@ -957,6 +1011,8 @@ static void put_costs_json(struct swz_json *json, const struct by_table *table,
 	if (table->by->groups->imbalance) {
 		add_imbalance(&columns, false);
 		add_imbalance(&columns, true);
+		add_rank_percentiles(&columns, table->by->groups, SWZ_P50,
+				     SWZ_P999);
 	}
 	swz_columns_put_json(json, &columns, row);
 }

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/figures.h"
-#include "util/memory.h"
 #include "profile/formats/common/cells.h"
 #include "profile/formats/common/section.h"
-#include "profile/formats/tables/by.h"
+#include "profile/formats/tables/table.h"
+#include "util/figures.h"
+#include "util/memory.h"
 
 #define NARROW 100u      /* terminals below: not all columns */
 #define MOST_COLUMNS 8u  /* of a matrix */
@@ -22,7 +22,9 @@
 #define PERCENT_WIDTH 8
 #define RANK_WIDTH 7
 
-static void put_imbalance_titles(struct swz_cells *cells, enum swz_sort sort)
+static void put_imbalance_titles(struct swz_cells *cells,
+				 const struct swz_by_section *by,
+				 enum swz_sort sort)
 {
 	swz_put_share_title(cells,
 			    sort == SWZ_SORT_INCLUSIVE ? "incl%" : "self%");
@@ -31,7 +33,31 @@ static void put_imbalance_titles(struct swz_cells *cells, enum swz_sort sort)
 	swz_put_time_title(cells, "max");
 	swz_put_text_cell(cells, SWZ_COLOUR_BOLD, "uneven", PERCENT_WIDTH);
 	swz_put_text_cell(cells, SWZ_COLOUR_BOLD, "rank", RANK_WIDTH);
+	if (by->groups->timed_count) {
+		swz_put_time_title(cells, "p99 min");
+		swz_put_time_title(cells, "p99 max");
+		swz_put_text_cell(cells, SWZ_COLOUR_BOLD, "rank", RANK_WIDTH);
+	}
 	swz_put_count_title(cells, cells->counted);
+}
+
+/* (--percentiles) */
+static void put_rank_p99(struct swz_cells *cells,
+			 const struct swz_by_section *by,
+			 const struct swz_rank_percentile *x)
+{
+	char text[32] = "";
+
+	if (!by->groups->timed_count)
+		return;
+	swz_put_time_below(cells, SWZ_COLOUR_NONE, x->least_ns,
+			   x->count ? 0 : SWZ_TIME_UNKNOWN);
+	swz_put_time_below(cells, SWZ_COLOUR_NONE, x->most_ns,
+			   x->count ? 0 : SWZ_TIME_UNKNOWN);
+	if (x->count)
+		snprintf(text, sizeof(text), "%" PRIu32,
+			 by->groups->ranks[x->most_at].rank);
+	swz_put_text_cell(cells, SWZ_COLOUR_NONE, text, RANK_WIDTH);
 }
 
 static void put_imbalance_cells(struct swz_cells *cells,
@@ -56,6 +82,7 @@ static void put_imbalance_cells(struct swz_cells *cells,
 	swz_put_text_cell(cells, SWZ_COLOUR_NONE, text, PERCENT_WIDTH);
 	snprintf(text, sizeof(text), "%" PRIu32, swz_slowest_rank(by, x));
 	swz_put_text_cell(cells, SWZ_COLOUR_NONE, text, RANK_WIDTH);
+	put_rank_p99(cells, by, &row->spread->percentiles[SWZ_P99]);
 	swz_put_count(cells, row->calls);
 }
 
@@ -67,6 +94,10 @@ static void put_imbalance_note(FILE *stream, const struct swz_by_section *by,
 		"maximum above the mean; rank: which has the maximum.\n",
 		sort == SWZ_SORT_INCLUSIVE ? "inclusive" : "self",
 		by->groups->rank_count);
+	if (by->groups->timed_count)
+		fputs("P99: of the calls of each rank; csv and json have the "
+		      "other percentiles.\n",
+		      stream);
 }
 
 /* --- the table ----------------------------------------------------------- */
@@ -159,7 +190,7 @@ static void put_titles(struct table *table)
 	int p;
 
 	if (table->by->groups->imbalance) {
-		put_imbalance_titles(cells, table->sort);
+		put_imbalance_titles(cells, table->by, table->sort);
 		return;
 	}
 	if (table->key == SWZ_BY_PROCESS && has_inclusive(table))

@@ -247,7 +247,7 @@ static const char *jumps_of(const struct swz_costs *costs, uint32_t depth,
 	return text;
 }
 
-/* What is called, and for --offsets where. */
+/* A function that is called, and for --offsets the place. */
 struct row {
 	uint32_t depth;
 	uint32_t function;

@@ -4,7 +4,7 @@
  * other. A function is one of the catalog, so profiles of several runs add up.
  */
 
-#include "profile/formats/tables/coverage.h"
+#include "profile/formats/tables/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static struct swz_covered *covered_at(struct swz_coverage *coverage,
 		       : covered_function(coverage, function);
 }
 
-/* Of the new build: whether these run is known only if it did. */
+/* The new build's: whether these run is known only if it did. */
 static void add_others(struct swz_coverage *coverage,
 		       struct swz_catalog *catalog)
 {

@@ -1,7 +1,7 @@
 /* -f raw shows a file's header, chunks and records as they are. It believes
  * nothing and leaves nothing out, so it works where the reader gives up. */
 
-#include "profile/formats/tables/raw.h"
+#include "profile/formats/tables/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,17 +15,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "swizzle/format.h"
-#include "swizzle/values.h"
-#include "base/time_bucket.h"
+#include "base/basics.h"
 #include "base/number_bytes.h"
 #include "base/printable.h"
-#include "base/status.h"
-#include "util/memory.h"
-#include "util/output.h"
+#include "base/time_bucket.h"
+#include "profile/file/inputs.h"
 #include "profile/file/ranks.h"
 #include "profile/file/reader.h"
 #include "profile/file/scan.h"
+#include "swizzle/format.h"
+#include "swizzle/values.h"
+#include "util/memory.h"
+#include "util/output.h"
 
 /* --- the window ---------------------------------------------------------- */
 
@@ -41,6 +42,7 @@ struct swz_raw_dump {
 	size_t rows;
 	uint64_t problems;
 	bool covers; /* SWZ_FILE_COVER */
+	bool ended;  /* SWZ_FILE_ENDED, or a sum */
 	uint64_t at; /* of the window */
 	size_t filled;
 	uint8_t window[SWZ_RAW_WINDOW_BYTES];
@@ -109,6 +111,7 @@ static void raw_put_header(struct swz_raw_dump *dump)
 		raw_problem(dump, "not this machine's");
 	put_number(stream, "flags", h.flags);
 	dump->covers = h.flags & SWZ_FILE_COVER;
+	dump->ended = h.flags & (SWZ_FILE_ENDED | SWZ_FILE_MERGED);
 	put_number(stream, "used_bytes", h.used_bytes);
 	if (h.used_bytes < SWZ_HEADER_BYTES)
 		raw_problem(dump, "less than the header");
@@ -399,6 +402,9 @@ static bool put_unwound(struct swz_raw_dump *dump, const void *bytes,
 
 static bool put_look(struct swz_raw_dump *dump, const void *bytes, uint64_t at)
 {
+	static const char *const kinds[] = {[SWZ_LOOK_WAITED] = "waited",
+					    [SWZ_LOOK_RAN] = "ran",
+					    [SWZ_LOOK_BLOCKED] = "blocked"};
 	struct swz_look r;
 
 	(void)at;
@@ -406,7 +412,7 @@ static bool put_look(struct swz_raw_dump *dump, const void *bytes, uint64_t at)
 	if (!r.node)
 		return false;
 	fprintf(dump->stream, "  node 0x%-8" PRIx32 " %s %" PRIu64 " ns\n",
-		r.node, r.kind == SWZ_LOOK_WAITED ? "waited" : "ran", r.ns);
+		r.node, r.kind <= SWZ_LOOK_BLOCKED ? kinds[r.kind] : "?", r.ns);
 	return true;
 }
 
@@ -887,6 +893,8 @@ static const char *type_name(uint32_t type)
 		return "HISTOGRAM";
 	case SWZ_CHUNK_HISTOGRAM_INDEX:
 		return "HISTOGRAM_INDEX";
+	case SWZ_CHUNK_TIMES:
+		return "TIMES";
 	case SWZ_CHUNK_SAMPLES:
 		return "SAMPLES";
 	case SWZ_CHUNK_MARKS:
@@ -944,44 +952,83 @@ static uint64_t put_chunk(struct swz_raw_dump *dump,
 	return chunk->bytes > left ? at + SWZ_UNIT_BYTES : at + bytes;
 }
 
-static void put_gap(struct swz_raw_dump *dump, uint64_t from, uint64_t to,
-		    bool zeros)
+static bool is_zero(struct swz_raw_dump *dump, uint64_t from, uint64_t to)
+{
+	static const uint8_t zeros[4096];
+	uint8_t bytes[sizeof(zeros)];
+
+	while (from < to) {
+		size_t n = to - from < sizeof(bytes) ? (size_t)(to - from)
+						     : sizeof(bytes);
+
+		n = raw_get(dump, from, bytes, n);
+		if (!n || memcmp(bytes, zeros, n) != 0)
+			return false;
+		from += n;
+	}
+	return true;
+}
+
+/* A kill may come between taking the room for a chunk and beginning it: then
+ * there is nothing but, at most, a part of its header. */
+static void put_gap(struct swz_raw_dump *dump, uint64_t from, uint64_t to)
 {
 	if (from == to)
 		return;
 	fprintf(dump->stream, "\nno chunk at 0x%" PRIx64 "\n", from);
 	fprintf(dump->stream, "  %" PRIu64 " bytes%s\n", to - from,
-		zeros ? ", all 0" : "");
-	raw_problem(dump, "not part of any chunk");
+		is_zero(dump, from, to) ? ", all 0" : "");
+	if (dump->ended ||
+	    (to - from > sizeof(struct swz_chunk) &&
+	     !is_zero(dump, from + sizeof(struct swz_chunk), to)))
+		raw_problem(dump, "not part of any chunk");
+	else
+		fputs("  taken for a chunk that was not begun yet\n",
+		      dump->stream);
 }
 
 static void put_chunks(struct swz_raw_dump *dump)
 {
 	uint64_t at = SWZ_HEADER_BYTES, gap = at;
-	bool zeros = true;
 
 	while (at < dump->end && dump->end - at >= sizeof(struct swz_chunk) &&
 	       !ferror(dump->stream)) {
 		struct swz_chunk chunk;
-		static const struct swz_chunk none;
 
 		if (raw_get(dump, at, &chunk, sizeof(chunk)) < sizeof(chunk))
 			break;
 		if (chunk.magic != SWZ_CHUNK_MAGIC) {
-			zeros &= memcmp(&chunk, &none, sizeof(chunk)) == 0;
 			at += SWZ_UNIT_BYTES;
 			continue;
 		}
-		put_gap(dump, gap, at, zeros);
-		at = put_chunk(dump, &chunk, at);
-		gap = at;
-		zeros = true;
+		put_gap(dump, gap, at);
+		gap = at = put_chunk(dump, &chunk, at);
 	}
 	if (gap < dump->end)
-		put_gap(dump, gap, dump->end, zeros);
+		put_gap(dump, gap, dump->end);
 	if (dump->size > dump->end)
 		fprintf(dump->stream, "\n%" PRIu64 " bytes are not in use\n",
 			dump->size - dump->end);
+}
+
+/* The profile in an archive takes its place. */
+static enum swz_status unpack(struct swz_raw_dump *dump, struct stat *info,
+			      struct swz_error *error)
+{
+	enum swz_status status;
+	int profile;
+
+	if (!swz_archive_begins(dump->fd))
+		return SWZ_OK;
+	status = swz_archive_expand(dump->fd, &profile, error);
+	if (status != SWZ_OK)
+		return status;
+	close(dump->fd);
+	dump->fd = profile;
+	if (fstat(profile, info) == 0)
+		return SWZ_OK;
+	snprintf(error->text, sizeof(error->text), "%s", strerror(errno));
+	return SWZ_E_SYSTEM;
 }
 
 enum swz_status swz_write_raw(FILE *stream, const char *path, size_t rows,
@@ -1001,6 +1048,8 @@ enum swz_status swz_write_raw(FILE *stream, const char *path, size_t rows,
 		snprintf(error->text, sizeof(error->text),
 			 "not a regular file");
 		status = SWZ_E_FORMAT;
+	} else {
+		status = unpack(&dump, &info, error);
 	}
 	if (status == SWZ_OK) {
 		dump.size = (uint64_t)info.st_size;

@@ -132,7 +132,7 @@ static void put_kind_of_time(FILE *stream, const struct swz_section *section)
 }
 
 /* "3.26 s in 4 threads: 1.02 s running, 2.24 s waiting". */
-/* What no sample hit has run for less than one stands for. */
+/* A function that no sample hit has run for less than one stands for. */
 __attribute__((format(printf, 2, 0))) static void put_total(
 	FILE *stream, const char *format, int64_t ns,
 	const struct swz_style *style, const struct swz_report *report)

@@ -52,6 +52,9 @@ static int compare_rows(const void *left, const void *right, void *context)
 		order = descending((uint64_t)x->self_ns, (uint64_t)y->self_ns);
 		if (!order && !x->self_ns) /* what was called comes first */
 			order = descending(x->calls, y->calls);
+		if (!order)
+			order = descending((uint64_t)x->inclusive_ns,
+					   (uint64_t)y->inclusive_ns);
 		break;
 	case SWZ_SORT_WAITING:
 		order = descending((uint64_t)x->self_waiting_ns,
@@ -287,7 +290,7 @@ static void put_titles(struct table *table)
 	if (table->waiting)
 		swz_put_time_title(cells, "waiting");
 	if (table->percentiles)
-		for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
+		for (unsigned p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
 			swz_put_time_title(
 				cells,
 				swz_percentile_title((enum swz_percentile)p));
@@ -325,7 +328,7 @@ static void put_time_or_none(struct swz_cells *cells, int64_t ns, bool known)
 static void put_percentiles(struct swz_cells *cells,
 			    const struct swz_report_function *costs)
 {
-	for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++) {
+	for (unsigned p = 0; p < SWZ_PERCENTILES_SHOWN; p++) {
 		int64_t ns = swz_percentile_ns(&costs->times,
 					       (enum swz_percentile)p,
 					       costs->min_ns, costs->max_ns);
@@ -804,7 +807,7 @@ static struct swz_columns text_columns(const struct swz_function_table *table,
 	if (report->sampled)
 		add(&columns, SWZ_COLUMN_ERROR);
 	if (report->has_times)
-		for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
+		for (unsigned p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
 			add(&columns, SWZ_COLUMN_P50 + p);
 	if (report->has_times || options->sort == SWZ_SORT_MIN ||
 	    options->sort == SWZ_SORT_MAX) {
@@ -926,7 +929,7 @@ static struct swz_columns csv_columns(const struct swz_function_table *table)
 	if (swz_report_is_estimated(table->section->report))
 		add(&columns, SWZ_COLUMN_ERROR);
 	if (has_times(table->section)) {
-		for (int p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
+		for (unsigned p = 0; p < SWZ_PERCENTILES_SHOWN; p++)
 			add(&columns, SWZ_COLUMN_P50 + p);
 		add(&columns, SWZ_COLUMN_TIMED);
 	}
