@@ -103,7 +103,7 @@ check-unit: unit tools		#: run the unit tests only
 	tests/run-unit $(UNIT_BIN)
 
 check: all tests		## run the unit tests, then the shell tests
-	@export TEST_CLOSING=$(abspath $(B))/test/closing; \
+	@export TEST_AGAIN=1 TEST_CLOSING=$(abspath $(B))/test/closing; \
 	status=0; \
 	tests/run-unit $(UNIT_BIN) || status=1; \
 	tests/run || status=1; \

@@ -1,7 +1,9 @@
 /* The arena is prepared from its beginning on, in parts that become larger, as
  * each takes the kernel the same few calls, which cost more than the memory:
  * code is written while the pages are read+write, then sealed read+execute;
- * data stays read+write. `next_block` only grows. A block is named by its
+ * data stays read+write. `next_block` only grows. While one thread prepares a
+ * part, others that cannot wait take small ones: a hundred threads that start
+ * together had prepared a hundred quarters. A block is named by its
  * number; the stack of returned blocks is a Treiber stack whose head carries a
  * tag against ABA, its links in a table aside, so that no thread reads a block
  * that another has taken. */
@@ -43,6 +45,9 @@ static void (*following_hook)(void) = swz_hook_exit_following;
 #define KEPT __attribute__((section(".bss.kept")))
 
 static _Atomic uint32_t next_block KEPT;
+/* Threads that prepare a part. One that is lost there, with a process that has
+ * shared this memory, makes all later parts small. */
+static _Atomic uint32_t preparing KEPT;
 static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS]
 	__attribute__((section(".bss.kept_table")));
 
@@ -129,11 +134,11 @@ static bool prepare(char *code, size_t bytes)
 
 /* How many blocks the part has that begins with this one: up to a quarter of
  * what there is, a power of two, within a unit. */
-static uint32_t part_blocks(uint32_t block)
+static uint32_t part_blocks(uint32_t block, bool is_only_one)
 {
 	uint32_t blocks = FIRST_BLOCKS;
 
-	while (8 * blocks <= block && blocks < UNIT_BLOCKS &&
+	while (is_only_one && 8 * blocks <= block && blocks < UNIT_BLOCKS &&
 	       block % (2 * blocks) == 0)
 		blocks *= 2;
 	return blocks;
@@ -175,18 +180,17 @@ static uint32_t take_returned(void)
 	return SWZ_BLOCK_NONE;
 }
 
-uint32_t swz_arena_take_block(void)
+/* The first block of a new part; the others are given back. */
+static uint32_t take_part(bool is_only_one)
 {
-	uint32_t block = take_returned(), blocks;
+	uint32_t block, blocks;
 	char *code;
 
-	if (block != SWZ_BLOCK_NONE)
-		return block;
 	block = atomic_load_explicit(&next_block, memory_order_relaxed);
 	do {
 		if (block >= SWZ_ARENA_BLOCKS)
 			return SWZ_BLOCK_NONE;
-		blocks = part_blocks(block);
+		blocks = part_blocks(block, is_only_one);
 	} while (!atomic_compare_exchange_weak_explicit(
 		&next_block, &block, block + blocks, memory_order_relaxed,
 		memory_order_relaxed));
@@ -198,6 +202,23 @@ uint32_t swz_arena_take_block(void)
 	for (uint32_t i = 1; i < blocks; i++)
 		swz_arena_give_block(block + i);
 	return block;
+}
+
+uint32_t swz_arena_take_block(void)
+{
+	uint32_t block = take_returned(), others;
+
+	if (block != SWZ_BLOCK_NONE)
+		return block;
+	others = atomic_fetch_add_explicit(&preparing, 1, memory_order_relaxed);
+	block = take_part(!others);
+	atomic_fetch_sub_explicit(&preparing, 1, memory_order_relaxed);
+	return block;
+}
+
+void swz_arena_forked(void)
+{
+	atomic_store_explicit(&preparing, 0, memory_order_relaxed);
 }
 
 struct swz_thunk *swz_arena_block_thunks(uint32_t block)

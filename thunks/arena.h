@@ -57,6 +57,9 @@ void swz_arena_set_exit(void (*hook)(void), void (*following)(void));
  * signal-safe, thread safe. */
 uint32_t swz_arena_take_block(void);
 
+/* In a forked child: threads that were preparing blocks are not here. */
+void swz_arena_forked(void);
+
 /* Gives a block back whose thunks are all free. */
 void swz_arena_give_block(uint32_t block);
 

@@ -26,12 +26,12 @@ it 'threads that are there together, and others in their place'
 assert_same_as_native "$TARGETS/threads" together 1000
 assert_contains out 'code did not grow'
 assert_complete profile
-assert_calls profile waiting_thread 3000 nest 12000 work 3000
+assert_calls profile waiting_thread 5000 nest 20000 work 5000
 if have 'no new one asks for all of them' strace; then
 	capture timeout 240 strace -f -q -o log -e trace=tgkill \
 		"$RUN" -q -o profile "$TARGETS/threads" together 400
 	assert_status 0
-	assert_le "$(grep -c 'tgkill(' log)" $((1200 * 40)) 'questions'
+	assert_le "$(grep -c 'tgkill(' log)" $((2000 * 40)) 'questions'
 fi
 
 it 'destructors of thread-specific data that call hooked functions'

@@ -2,6 +2,7 @@
  * its blocks, and those whose frames are gone come back. */
 
 #include <check.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -432,6 +433,46 @@ START_TEST(the_list_of_blocks_grows)
 }
 END_TEST
 
+enum { TAKERS = 64, TAKEN = 32 };
+
+static pthread_barrier_t takers_are_there;
+
+static void *take_blocks(void *argument)
+{
+	uint32_t *most = argument;
+
+	pthread_barrier_wait(&takers_are_there);
+	for (unsigned i = 0; i < TAKEN; i++) {
+		uint32_t block = swz_arena_take_block();
+
+		if (block > *most)
+			*most = block;
+	}
+	return NULL;
+}
+
+/* A thread that waits for its processor while it prepares the next part of the
+ * arena has left the others without blocks: each took a part of its own. */
+START_TEST(threads_that_start_together_prepare_what_they_need)
+{
+	pthread_t threads[TAKERS];
+	uint32_t most[TAKERS] = {0}, highest = 0;
+
+	pthread_barrier_init(&takers_are_there, NULL, TAKERS);
+	for (unsigned i = 0; i < TAKERS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, take_blocks,
+						&most[i]),
+				 0);
+	for (unsigned i = 0; i < TAKERS; i++) {
+		pthread_join(threads[i], NULL);
+		if (most[i] > highest)
+			highest = most[i];
+	}
+	/* a quarter more by the large part, and 4 for each of the others */
+	ck_assert_uint_lt(highest, TAKERS * (TAKEN + 4) * 5 / 4);
+}
+END_TEST
+
 START_TEST(a_forked_child_keeps_the_blocks_of_its_frames)
 {
 	struct swz_thunk *first, *second;
@@ -508,6 +549,7 @@ int main(void)
 	tcase_add_loop_test(t, sweeps_come_as_often_as_they_find_frames, 0, 8);
 	tcase_add_test(t, thunks_of_the_same_site_are_taken_over);
 	tcase_add_test(t, the_list_of_blocks_grows);
+	tcase_add_test(t, threads_that_start_together_prepare_what_they_need);
 	tcase_add_test(t, a_forked_child_keeps_the_blocks_of_its_frames);
 	tcase_add_test(t, a_new_thread_takes_over_a_dead_ones_blocks);
 	suite_add_tcase(suite, t);

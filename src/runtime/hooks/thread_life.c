@@ -481,8 +481,10 @@ enum swz_child swz_thread_claim_child(void)
 		 * swz_thread_child_done */
 		if (atomic_compare_exchange_strong_explicit(
 			    child, &state, SWZ_CHILD_OTHER,
-			    memory_order_acquire, memory_order_acquire))
+			    memory_order_acquire, memory_order_acquire)) {
+			swz_arena_forked();
 			return SWZ_CHILD_OURS;
+		}
 		if (state == SWZ_CHILD_DONE)
 			return SWZ_CHILD_DONE;
 		SWZ_SYSCALL(SYS_sched_yield);

@@ -585,7 +585,8 @@ static void put_comparison(struct swz_json *json,
 		      times ? swz_diff_kind_name(&total) : NULL);
 }
 
-static int by_duration(const void *left, const void *right)
+/* By what is printed, so that other formats' order is this one. */
+static int by_duration(const void *left, const void *right, void *profile)
 {
 	const struct swz_kept_call *a = *(
 		const struct swz_kept_call *const *)left;
@@ -593,12 +594,17 @@ static int by_duration(const void *left, const void *right)
 		const struct swz_kept_call *const *)right;
 	bool a_chosen = a->state == SWZ_CALL_ORDINARY;
 	bool b_chosen = b->state == SWZ_CALL_ORDINARY;
+	int64_t a_ns, b_ns;
 
 	if (a_chosen != b_chosen)
 		return a_chosen - b_chosen;
 	/* one that has not ended may be the slowest */
-	if (a->ticks != b->ticks)
-		return a->ticks - 1 > b->ticks - 1 ? -1 : 1;
+	if (!a->ticks != !b->ticks)
+		return !b->ticks - !a->ticks;
+	a_ns = swz_profile_ns(profile, (int64_t)a->ticks);
+	b_ns = swz_profile_ns(profile, (int64_t)b->ticks);
+	if (a_ns != b_ns)
+		return a_ns > b_ns ? -1 : 1;
 	return (a->from > b->from) - (a->from < b->from);
 }
 
@@ -643,7 +649,8 @@ static void put_slow_calls(struct swz_json *json,
 		    (!section->thread || call->owner == section->thread->index))
 			calls[count++] = call;
 	}
-	qsort(calls, count, sizeof(const struct swz_kept_call *), by_duration);
+	qsort_r(calls, count, sizeof(const struct swz_kept_call *), by_duration,
+		(void *)(uintptr_t)profile);
 	swz_json_line(json);
 	swz_json_open(json, "slow_calls", "[");
 	for (i = 0; i < count; i++)
