@@ -63,7 +63,8 @@ assert_matches samples ',\[counting\],'
 assert_not_contains out '[counting]'
 # Where a call of "get" takes less than the processor needs to count one, its time may be
 # main's, and the error says so. An Intel Xeon does such a call within what counting it takes
-# in a loop: 52 to 70 % of the time are left (docs/internals/tried.md).
+# in a loop: 45 to 70 % of the time are left (docs/internals/tried.md). Where another system
+# has used the same core while an empty call was measured, too much is left.
 python3 - out native counted <<'END' || fail "$(grep -E ',(fib|get|main),' out) $(cat native counted)"
 import csv, sys
 rows = {r["function"]: r for r in csv.DictReader(open(sys.argv[1]))}
@@ -72,9 +73,10 @@ ms = {name: int(row["self_ns"] or 0) / 1e6 for name, row in rows.items()}
 error = {name: int(row["self_error_ns"] or 0) / 1e6 for name, row in rows.items()}
 total = sum(ms.values())
 sys.exit(not (int(rows["fib"]["calls"]) == 78176337 and int(rows["get"]["calls"]) == 100000000
-              and ms["fib"] >= 0.2 * total and ms["get"] + 2 * error["get"] >= 0.2 * total
-              and ms["get"] + ms["main"] >= 0.2 * total
-              and 0.45 * native <= total <= 0.95 * counted))
+              and ms["fib"] + error["fib"] >= 0.2 * native
+              and ms["get"] + error["get"] >= 0.2 * native
+              and ms["get"] + ms["main"] >= 0.2 * native and total <= 0.95 * counted
+              and abs(total - native) <= 0.15 * native + error["get"] + error["fib"]))
 END
 assert_not_contains out 'run-time code'
 assert_le "$(number short.both.samples broken_stacks)" "$(($(number short.both.samples samples) / 50))" 'stacks that could not be read'
@@ -174,7 +176,10 @@ assert_same files summed
 "$DUMP" -f table -o table sum 2>/dev/null
 assert_contains table 'counts are exact, times by samples'
 # a directory, whose samples may have begun first
-mkdir runs && cp old.* new.* runs && "$DUMP" -q --merge-into of_folder runs
+mkdir both_builds
+cp old.* new.* both_builds
+"$DUMP" -q --merge-into of_folder both_builds
+assert_eq 0 $? 'status of the sum of a directory'
 "$DUMP" -q -f csv -o summed of_folder
 assert_same files summed
 

@@ -1,12 +1,24 @@
+/* Threads that work for 100 and 300 times a millisecond of processor time, and
+ * a child for 100 at once. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 static _Thread_local volatile long sink;
-__attribute__((noinline)) void work(long n)
+__attribute__((always_inline)) static inline long used_ns(void)
 {
-	while (n--)
-		sink = n;
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+__attribute__((noinline)) void work(long ns)
+{
+	long until = used_ns() + ns;
+	do
+		for (long n = 100000; n--;)
+			sink = n;
+	while (used_ns() < until);
 }
 static void *run(void *times)
 {
