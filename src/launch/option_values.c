@@ -357,7 +357,8 @@ const char *swz_option_problem(enum swz_option_kind kind, const char *value)
 	return NULL;
 }
 
-bool swz_option_is_list(enum swz_option_kind kind)
+/* True if the option may be given several times, and its variable has lines. */
+static bool option_is_list(enum swz_option_kind kind)
 {
 	return kind == SWZ_OPTION_PATTERN || kind == SWZ_OPTION_ARGS ||
 	       kind == SWZ_OPTION_ARGUMENT || kind == SWZ_OPTION_LABEL ||
@@ -372,7 +373,7 @@ const char *swz_variable_problem(enum swz_option_kind kind, const char *value)
 
 	if (!*value)
 		return NULL;
-	if (!swz_option_is_list(kind))
+	if (!option_is_list(kind))
 		return swz_option_problem(kind, value);
 	for (const char *item = value, *end; item && !problem;
 	     item = *end ? end + 1 : NULL) {

@@ -456,7 +456,9 @@ static const char *source_of(const struct swz_option *o)
 	return "the configuration file";
 }
 
-const char *swz_options_name(const char *variable)
+/* Where the value of VARIABLE is from: "option -r", or "SWIZZLE_RATE in the
+ * environment". */
+static const char *options_name(const char *variable)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (options[i].variable &&
@@ -613,7 +615,7 @@ static void check_modes(bool has_program)
 			   0) {
 		bad_usage("%s needs the time of each call: use it without "
 			  "--timing sampled",
-			  swz_options_name("SWIZZLE_PERCENTILES"));
+			  options_name("SWIZZLE_PERCENTILES"));
 	} else if (has_process) {
 		if (strcmp(swz_environment_get("SWIZZLE_IMPORTS"), "") != 0 &&
 		    strcmp(swz_environment_get("SWIZZLE_IMPORTS"), "0") != 0)
@@ -742,7 +744,7 @@ static void check_pauses(uint64_t rate)
 		swz_wrong_usage("swizzle-run",
 				"%s: '%llu' is not a number from 1 to %u "
 				"(samples a second) with --engine pause",
-				swz_options_name("SWIZZLE_RATE"),
+				options_name("SWIZZLE_RATE"),
 				(unsigned long long)rate, MOST_PAUSES);
 }
 

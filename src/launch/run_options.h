@@ -44,10 +44,6 @@ void swz_options_sample_alone(const char *whose, const char *why);
 /* Says which variables SWIZZLE_... are no settings, unless SWIZZLE_QUIET=1. */
 void swz_options_check_environment(void);
 
-/* Where the value of VARIABLE is from: "option -r", or "SWIZZLE_RATE in the
- * environment". */
-const char *swz_options_name(const char *variable);
-
 /* True if --check was given, which needs no program. */
 bool swz_options_check_is_wanted(void);
 
@@ -109,9 +105,6 @@ const char *swz_option_problem(enum swz_option_kind kind, const char *value);
 /* The same of a variable's value: each line of a list is looked at. Empty is
  * never wrong. */
 const char *swz_variable_problem(enum swz_option_kind kind, const char *value);
-
-/* True if the option may be given several times, and its variable has lines. */
-bool swz_option_is_list(enum swz_option_kind kind);
 
 /* "64", "1K", "2M", "3G": bytes. False: it is none of those. */
 bool swz_size_read(const char *text, uint64_t *bytes);

@@ -225,14 +225,17 @@ static bool read_line(struct swz_top_sampler *sampler)
 	return text[0] != '.';
 }
 
-void swz_top_sampler_wait(struct swz_top_sampler *sampler)
+/* Waits for it. */
+static void top_sampler_wait(struct swz_top_sampler *sampler)
 {
 	while (read_line(sampler))
 		;
 }
 
-bool swz_top_sampler_start(struct swz_top_sampler *sampler,
-			   const struct swz_sampling *options, bool launched)
+/* Starts it for process options->pid; with LAUNCHED, from the next program on
+ * that this process executes. False: sampler->problem says why not. */
+static bool top_sampler_start(struct swz_top_sampler *sampler,
+			      const struct swz_sampling *options, bool launched)
 {
 	int to[2], from[2];
 
@@ -257,7 +260,7 @@ bool swz_top_sampler_start(struct swz_top_sampler *sampler,
 	close(from[1]);
 	sampler->ask = to[1];
 	sampler->answer = from[0];
-	swz_top_sampler_wait(sampler);
+	top_sampler_wait(sampler);
 	if (!sampler->ended)
 		return true;
 	if (!sampler->problem[0])
@@ -266,7 +269,9 @@ bool swz_top_sampler_start(struct swz_top_sampler *sampler,
 	return false;
 }
 
-void swz_top_sampler_ask(struct swz_top_sampler *sampler)
+/* Asks for samples. The answer is there when the descriptor `answer` can be
+ * read. */
+static void top_sampler_ask(struct swz_top_sampler *sampler)
 {
 	if (!sampler->ended && write(sampler->ask, "", 1) != 1)
 		sampler->ended = true;
@@ -277,9 +282,11 @@ static bool is_complete(int fd)
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
 }
 
-void swz_top_sampler_take(const struct swz_top_sampler *sampler,
-			  void (*take)(void *context, const char *path),
-			  void *context)
+/* The profiles that are complete: calls TAKE for the path of each, which is
+ * then removed. */
+static void top_sampler_take(const struct swz_top_sampler *sampler,
+			     void (*take)(void *context, const char *path),
+			     void *context)
 {
 	DIR *directory = opendir(sampler->folder);
 	struct dirent *entry;
@@ -305,7 +312,8 @@ void swz_top_sampler_take(const struct swz_top_sampler *sampler,
 	closedir(directory);
 }
 
-void swz_top_sampler_end(struct swz_top_sampler *sampler)
+/* Ends it, and removes its folder. */
+static void top_sampler_end(struct swz_top_sampler *sampler)
 {
 	if (sampler->ask >= 0)
 		close(sampler->ask);
@@ -600,8 +608,8 @@ static void warn_of_threads(const struct swz_top_session *s)
 static bool use_samples(struct swz_top_session *s, int *status, char **problem)
 {
 	s->options.sampling.pid = s->pid;
-	if (swz_top_sampler_start(&s->sampler, &s->options.sampling,
-				  s->started.pid != 0))
+	if (top_sampler_start(&s->sampler, &s->options.sampling,
+			      s->started.pid != 0))
 		return true;
 	if (!s->started.pid && !swz_process_runs(s->pid)) {
 		*status = 2;
@@ -777,7 +785,7 @@ static void switch_to_exact(struct swz_top_session *s)
 {
 	uint64_t began_ns = s->live.round_ns;
 
-	swz_top_sampler_end(&s->sampler);
+	top_sampler_end(&s->sampler);
 	swz_live_free(&s->live);
 	swz_live_begin(&s->live, false, s->options.offsets, began_ns);
 	s->live.script = s->options.script;
@@ -802,7 +810,7 @@ int swz_top_session_ask(struct swz_top_session *s)
 	swz_top_session_look(s);
 	if (!s->live.samples)
 		return -1;
-	swz_top_sampler_ask(&s->sampler);
+	top_sampler_ask(&s->sampler);
 	return s->sampler.ended ? -1 : s->sampler.answer;
 }
 
@@ -827,8 +835,8 @@ void swz_top_session_take(struct swz_top_session *s)
 	read_command(s);
 	swz_live_begin_round(&s->live);
 	if (s->live.samples) {
-		swz_top_sampler_wait(&s->sampler);
-		swz_top_sampler_take(&s->sampler, take, &s->live);
+		top_sampler_wait(&s->sampler);
+		top_sampler_take(&s->sampler, take, &s->live);
 		s->ended = s->sampler.ended;
 	} else {
 		read_profiles(s);
@@ -853,7 +861,7 @@ bool swz_top_session_has_ended(const struct swz_top_session *s)
 void swz_top_session_end(struct swz_top_session *s)
 {
 	if (s->live.samples)
-		swz_top_sampler_end(&s->sampler);
+		top_sampler_end(&s->sampler);
 	for (size_t i = 0; i < s->source_count; i++)
 		swz_live_source_free(&s->sources[i]);
 	free(s->sources);

@@ -63,27 +63,6 @@ struct swz_top_sampler {
 	char problem[512]; /* what went wrong; "": nothing */
 };
 
-/* Starts it for process options->pid; with LAUNCHED, from the next program on
- * that this process executes. False: sampler->problem says why not. */
-bool swz_top_sampler_start(struct swz_top_sampler *sampler,
-			   const struct swz_sampling *options, bool launched);
-
-/* Asks for samples. The answer is there when the descriptor `answer` can be
- * read. */
-void swz_top_sampler_ask(struct swz_top_sampler *sampler);
-
-/* Waits for it. */
-void swz_top_sampler_wait(struct swz_top_sampler *sampler);
-
-/* The profiles that are complete: calls TAKE for the path of each, which is
- * then removed. */
-void swz_top_sampler_take(const struct swz_top_sampler *sampler,
-			  void (*take)(void *context, const char *path),
-			  void *context);
-
-/* Ends it, and removes its folder. */
-void swz_top_sampler_end(struct swz_top_sampler *sampler);
-
 /* --- output of the program ----------------------------------------------- */
 
 struct swz_program_output {

@@ -25,6 +25,7 @@
 #include "base/syscall.h"
 #include "swizzle/format.h"
 #include "util/memory.h"
+#include "util/output.h"
 #include "watch/code_file.h"
 #include "watch/proc_task.h"
 #include "watch/script_frames.h"
@@ -424,6 +425,17 @@ static void read_link(int32_t pid, const char *name, char **to)
 	text[swz_mapped_path_length(text)] = '\0';
 	free(*to);
 	*to = swz_duplicate(text);
+}
+
+void swz_image_loaded(struct swz_image *image, const char *path)
+{
+	if (image->mapping_count || path[0] != '/' || path[1] == '/' ||
+	    (image->executable && strcmp(swz_base_name(image->executable),
+					 swz_base_name(path)) == 0))
+		return;
+	free(image->executable);
+	image->executable = swz_duplicate(path);
+	image->argument_count = image->argument_bytes = 0;
 }
 
 bool swz_image_is_left(const struct swz_image *image)

@@ -205,6 +205,11 @@ void swz_image_free(struct swz_image *image);
  * there. */
 void swz_image_describe(struct swz_image *image);
 
+/* PATH was mapped as the first code of a program, which is its executable. What
+ * /proc said when the program had been executed may be of another one, which
+ * the process has executed since: its name and arguments are not known then. */
+void swz_image_loaded(struct swz_image *image, const char *path);
+
 /* Code was mapped. PATH as the process names it. */
 void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
 		   uint64_t offset, const char *path, uint64_t inode);
@@ -258,9 +263,6 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
 		   const struct swz_stack *stack,
 		   const struct swz_sampled_hit *hit);
-
-/* Forgets all nodes but the root. */
-void swz_stack_forget(struct swz_image_thread *thread);
 
 /* Makes room: stacks that had next to no samples are cut, where others of the
  * thread have very many. Their samples stay, and their innermost functions. No

@@ -168,22 +168,10 @@ struct swz_image_thread *swz_image_add_thread(struct swz_image *image,
 	return thread;
 }
 
-void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns)
-{
-	swz_sample_times_forget(thread);
-	swz_stack_forget(thread);
-	thread->kernel_samples = thread->samples = thread->waits = 0;
-	thread->weight = thread->own_weight = thread->lost = 0;
-	thread->paused_weight = thread->paused_waits = 0;
-	thread->processor_ns = 0;
-	thread->queue_known = false;
-	thread->queued_ns = 0;
-	thread->start_ns = now_ns;
-}
-
 /* --- nodes --------------------------------------------------------------- */
 
-void swz_stack_forget(struct swz_image_thread *thread)
+/* Forgets all nodes but the root. */
+static void stack_forget(struct swz_image_thread *thread)
 {
 	free(thread->children);
 	thread->children = NULL;
@@ -192,6 +180,19 @@ void swz_stack_forget(struct swz_image_thread *thread)
 	thread->node_count = 1;
 	thread->nodes[0] = (struct swz_stack_node){
 		.function = SWZ_FUNCTION_ROOT};
+}
+
+void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns)
+{
+	swz_sample_times_forget(thread);
+	stack_forget(thread);
+	thread->kernel_samples = thread->samples = thread->waits = 0;
+	thread->weight = thread->own_weight = thread->lost = 0;
+	thread->paused_weight = thread->paused_waits = 0;
+	thread->processor_ns = 0;
+	thread->queue_known = false;
+	thread->queued_ns = 0;
+	thread->start_ns = now_ns;
 }
 
 static uint64_t hash_of(const struct swz_stack_node *node)
@@ -429,7 +430,7 @@ static void rebuild(struct swz_image_thread *thread, const void *context,
 	thread->nodes = NULL;
 	thread->node_capacity = 0;
 	swz_grow(&thread->nodes, &thread->node_capacity, 0, sizeof(*old));
-	swz_stack_forget(thread);
+	stack_forget(thread);
 	thread->nodes[0] = old[0];
 	/* parents come before their children */
 	for (size_t i = 1; i < count; i++) {

@@ -154,11 +154,12 @@ static void take(void *context, const struct swz_perf_record *record)
 		break;
 	case PERF_RECORD_MMAP2:
 		task = swz_task_find(tasks, record->tid);
-		if (task)
-			swz_image_map(task->image, record->start,
-				      record->start + record->length,
-				      record->offset, record->text,
-				      record->inode);
+		if (!task)
+			break;
+		swz_image_loaded(task->image, record->text);
+		swz_image_map(task->image, record->start,
+			      record->start + record->length, record->offset,
+			      record->text, record->inode);
 		break;
 	case PERF_RECORD_COMM:
 		if (record->misc & PERF_RECORD_MISC_COMM_EXEC) {

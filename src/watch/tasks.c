@@ -359,8 +359,9 @@ void swz_tasks_compare_clocks(struct swz_tasks *tasks,
 	}
 }
 
-void swz_tasks_read_times(struct swz_tasks *tasks,
-			  const struct swz_image *image)
+/* Reads from /proc what processor time the tasks of an image have used. */
+static void tasks_read_times(struct swz_tasks *tasks,
+			     const struct swz_image *image)
 {
 	for (size_t i = 0; i < tasks->count; i++) {
 		struct swz_task *task = &tasks->items[i];
@@ -501,7 +502,7 @@ void swz_tasks_finish(struct swz_tasks *tasks, uint64_t before_ns)
 void swz_tasks_write(struct swz_tasks *tasks)
 {
 	for (size_t i = 0; i < tasks->image_count; i++) {
-		swz_tasks_read_times(tasks, tasks->images[i]);
+		tasks_read_times(tasks, tasks->images[i]);
 		write_image(tasks, tasks->images[i]);
 	}
 }
@@ -570,7 +571,7 @@ void swz_tasks_stop(struct swz_tasks *tasks, uint64_t now_ns)
 	for (size_t i = 0; i < tasks->image_count; i++) {
 		struct swz_image *image = tasks->images[i];
 
-		swz_tasks_read_times(tasks, image);
+		tasks_read_times(tasks, image);
 		if (image->end_ns)
 			continue;
 		image->end_ns = now_ns;

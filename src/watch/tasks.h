@@ -170,10 +170,6 @@ void swz_task_exited(struct swz_tasks *tasks, int32_t tid, uint64_t now_ns);
 void swz_tasks_compare_clocks(struct swz_tasks *tasks,
 			      int (*open_clock)(int32_t tid, bool on_exec));
 
-/* Reads from /proc what processor time the tasks of an image have used. */
-void swz_tasks_read_times(struct swz_tasks *tasks,
-			  const struct swz_image *image);
-
 /* Writes and forgets what has ended before that moment. */
 void swz_tasks_finish(struct swz_tasks *tasks, uint64_t before_ns);
 

@@ -71,7 +71,17 @@ at_exit() {
 trap at_exit EXIT
 
 it() { # "what must hold": names the assertions that follow
+	tell_time
 	current=$1
+}
+
+# With TEST_TIMES: what the assertions since the last `it` took.
+begun=${EPOCHREALTIME/[.,]/}
+tell_time() {
+	local now=${EPOCHREALTIME/[.,]/}
+	[ -z "${TEST_TIMES:-}" ] ||
+		printf '%6d ms  %s\n' $(((now - begun) / 1000)) "${current:-before all}" >&2
+	begun=$now
 }
 
 fail() { # MESSAGE: counts a failure; the test goes on
@@ -124,6 +134,7 @@ skip() { # REASON (what has failed before remains a failure)
 }
 
 finish() {
+	tell_time
 	all_well || exit 1
 	exit 0
 }

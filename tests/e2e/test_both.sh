@@ -260,6 +260,25 @@ for (pid, level), row in by.items():
         assert command == os.environ["TARGETS"] + "/joined one" and calls > 2000, row
         assert int(row["self_ns"]) > int(by[pid, level - 1]["self_ns"]), row
 END
+# A program may have executed another one before anybody has read what it is.
+cat >at_once.sh <<'END'
+#!/bin/sh
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	env env env true
+done
+END
+chmod +x at_once.sh
+"$RUN" -q -m both -o at_once/ ./at_once.sh
+"$DUMP" -q -n 0 -f csv -o rows --by process at_once
+python3 - <<'END' || fail "$(cat rows)"
+import csv
+rows = list(csv.DictReader(open("rows")))
+of = {}
+for r in sorted(rows, key=lambda r: int(r["level"])):
+    of.setdefault(r["pid"], []).append(r["command"].split("/")[-1])
+assert len(rows) == 41, len(rows)
+assert all(c[-1] == "true" for c in of.values() if len(c) > 1), of
+END
 
 it 'threads that plan are not those of the program'
 for engine in perf pause; do

@@ -222,7 +222,7 @@ assert_eq 0 "$("$DUMP" -f info profile 2>/dev/null | sed -n 's/^lost calls: //p'
 assert_not_contains info damaged
 
 it 'a snapshot is a profile, and the process goes on'
-serve -m trace --max-size 4M
+serve -m trace --max-size 1M
 wait_until recorded_more
 capture "$CTL" snapshot snap.%p "$pid"
 assert_status 0

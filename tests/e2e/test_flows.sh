@@ -116,13 +116,14 @@ else
 fi
 
 it 'TCP: by the addresses of both ends'
-program echo.py >echo.py
+program echo.c >echo.c
+cc -O1 -o echo echo.c || abort 'echo.c'
 for version in 4 6; do
 	python3 -c "import socket
 family = socket.AF_INET6 if $version == 6 else socket.AF_INET
 socket.socket(family).bind(('::1' if $version == 6 else '127.0.0.1', 0))" \
 		2>/dev/null || continue
-	record tcp /usr/bin/python3 echo.py $version
+	record tcp ./echo $version
 	dump perfetto tcp
 	assert_eq 60 "$(grep -c 'send [0-9]* > .*recv [0-9]*$' tcp.arrows)" \
 		"arrows of IPv$version"

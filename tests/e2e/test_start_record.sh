@@ -34,13 +34,38 @@ facts() {
 forged='7777 5555'
 forge() { # MEMBER VALUE...
 	cp whole "$file"
+	forge_again "$@"
+}
+
+forge_again() { # MEMBER VALUE...: what the latest start has left
+	members=("$@")
 	./forge "$file" inside 7777 outside 5555 ago 1 confirmed 1 "$@" ||
 		fail 'not forged'
 }
 
+# Where the machine is half as fast as it was, or twice, a start measures anew, and rightly:
+# on a host that others use, too, that comes and goes. So there are ten tries.
 assert_used() { # WHAT
-	run
-	assert_eq "$forged" "$costs" "costs, $1"
+	local _
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		run
+		[ "$forged" != "$costs" ] || return 0
+		forge_again "${members[@]}"
+	done
+	fail "costs, $1: expected '$forged', got '$costs'"
+}
+
+assert_next_is_same() { # WHAT
+	local _ kept
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		# (where they were not confirmed, not for long)
+		./forge "$file" confirmed 1 ago 1 || fail 'not as the tests know it'
+		cp "$file" whole.now
+		kept=$costs
+		run
+		[ "$kept" != "$costs" ] || return 0
+	done
+	fail "costs of the next start$1: expected '$kept', got '$costs'"
 }
 
 assert_not_used() { # WHAT
@@ -48,25 +73,18 @@ assert_not_used() { # WHAT
 	[ "$forged" != "$costs" ] || fail "used: $1"
 	assert_eq 600 "$(stat -c %a "$file")" "mode of the file, $1"
 	cp "$file" new
-	kept=$costs
 	./forge new whole 0 || fail "no whole file in its place: $1"
 	assert_same "$file" new
-	# (where they were not confirmed, not for long)
-	./forge "$file" confirmed 1 ago 1
-	run
-	assert_eq "$kept" "$costs" "costs of the next start: $1"
+	assert_next_is_same ": $1"
 }
 
 it 'the next start has the same costs'
 run
 file=$(facts)
 assert_eq 1 "$(facts | wc -l)" files
-./forge "$file" confirmed 1 ago 1 || fail 'not as the tests know it'
+assert_next_is_same ''
+assert_same whole.now "$file"
 cp "$file" whole
-first=$costs
-run
-assert_eq "$first" "$costs" 'costs of the second start'
-assert_same whole "$file"
 forge whole 0
 assert_used 'as they are'
 
@@ -111,9 +129,9 @@ forge outside $((1 << 40))
 assert_not_used 'too large'
 
 it 'costs of a machine that was much faster, or slower (valgrind is one)'
-forge slower 5
+forge slower 20
 assert_not_used 'slower'
-forge faster 5
+forge faster 20
 assert_not_used 'faster'
 
 it 'facts of others'

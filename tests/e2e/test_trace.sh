@@ -193,8 +193,9 @@ assert_empty err
 assert_eq '[not traced],[outside]' "$(sed 1d out | cut -d, -f7 | sort | paste -sd,)" 'rows'
 "$DUMP" -q -f text --to 0.00001 profile >table
 assert_eq '' "$(row table self '[not traced]')" 'before it'
+late=$(awk -v end="$end" 'BEGIN { printf "%.6f", 0.99e-9 * end }') # in s
 for format in chrome speedscope perfetto; do
-	capture "$DUMP" -f $format -o events profile
+	capture "$DUMP" -f $format --from "$late" -o events profile
 	assert_contains err 'is shown as [not traced]'
 	python3 "$TOP/tests/e2e/read_events.py" $format events >events.calls ||
 		fail "$format: not as it should be"
@@ -204,7 +205,7 @@ for format in chrome speedscope perfetto; do
 	assert_contains events 'raw times, with the cost of the hooks'
 done
 for format in tree folded pprof json speedscope html; do
-	capture "$DUMP" -f $format --from 0 -o part profile
+	capture "$DUMP" -f $format --from "$late" -o part profile
 	assert_status 0
 	assert_contains err 'is shown as [not traced]'
 	case $format in

@@ -11,6 +11,7 @@ Prints what is wrong; exits 1 then."""
 import os
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
@@ -53,6 +54,16 @@ def check_page(page, directory, dump, path, words):
         words = words[1:]
         equal(True, page.eval('swizzle.model.threads.some(({trace}) =>'
                               ' trace && trace.large)'), 'large traces')
+    told = time.monotonic()
+
+    def tell(what):
+        nonlocal told
+        now, begun = time.monotonic(), told
+        told = now
+        if os.environ.get('TEST_TIMES'):
+            print('%6d ms  %s of %s' % ((now - begun) * 1000, what, path),
+                  file=sys.stderr)
+
     for what in words:
         check = CHECKS[what]
         expect.current = '%s %s, %s' % (os.path.basename(path),
@@ -62,6 +73,7 @@ def check_page(page, directory, dump, path, words):
             check(page, profile)
         except (browser.Error, IndexError, KeyError) as error:
             fail('%s: %s' % (type(error).__name__, error))
+        tell(what)
     expect.current = '%s, %s' % (os.path.basename(path), check_one_list.__doc__)
     check_one_list(page)
     expect.current = check_quiet.__doc__

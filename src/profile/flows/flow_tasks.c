@@ -227,7 +227,8 @@ static void match_processes(struct swz_flows *flows,
 	free(waits);
 }
 
-void swz_flow_match_tasks(struct swz_flows *flows, struct swz_flow_calls *calls)
+static void flow_match_tasks(struct swz_flows *flows,
+			     struct swz_flow_calls *calls)
 {
 	match_threads(flows, calls);
 	match_processes(flows, calls);
@@ -481,8 +482,8 @@ static bool aim(const struct swz_flow_calls *calls,
 	return sent->process != SWZ_INDEX_NONE;
 }
 
-void swz_flow_match_signals(struct swz_flows *flows,
-			    struct swz_flow_calls *calls)
+static void flow_match_signals(struct swz_flows *flows,
+			       struct swz_flow_calls *calls)
 {
 	size_t kill_count, set_count, count = 0, i, end;
 	struct swz_flow_call **kills = swz_flow_calls_of(
@@ -552,10 +553,10 @@ struct swz_flows *swz_flows_find(struct swz_profile *const *profiles,
 		return NULL;
 	flows = swz_allocate(1, sizeof(*flows));
 	swz_flow_calls_read(&calls, profiles, count);
-	swz_flow_match_tasks(flows, &calls);
+	flow_match_tasks(flows, &calls);
 	swz_flow_match_locks(flows, &calls);
 	swz_flow_match_conditions(flows, &calls);
-	swz_flow_match_signals(flows, &calls);
+	flow_match_signals(flows, &calls);
 	swz_flow_match_data(flows, &calls);
 	swz_flow_calls_free(&calls);
 	list_places(flows);

@@ -200,11 +200,6 @@ void swz_flow_match_locks(struct swz_flows *flows,
 			  struct swz_flow_calls *calls);
 void swz_flow_match_conditions(struct swz_flows *flows,
 			       struct swz_flow_calls *calls);
-void swz_flow_match_tasks(struct swz_flows *flows,
-			  struct swz_flow_calls *calls);
-void swz_flow_match_signals(struct swz_flows *flows,
-			    struct swz_flow_calls *calls);
-
 /* --- find ---------------------------------------------------------------- */
 
 /* Finds the flows between processes; NULL: none was recorded with --flows.

@@ -189,11 +189,6 @@ struct swz_placed {
 	unsigned kept, returns;
 };
 
-/* The wish chooses what there is of ARGUMENT: the parts that were placed since
- * SINCE stay, or fields alone take their place; others are added. */
-void swz_place_chosen(struct swz_placing *p, Dwarf_Die *argument,
-		      const struct swz_placed *since);
-
 /* How the C and C++ conventions see a type (SysV ABI for x86-64, 3.2.3; Itanium
  * C++ ABI, 3.1). */
 

@@ -213,8 +213,10 @@ static bool is_whole(const struct swz_placing *p, const char *name)
 	return !p->wish->argument_count || swz_is_dumped(p, name);
 }
 
-void swz_place_chosen(struct swz_placing *p, Dwarf_Die *argument,
-		      const struct swz_placed *since)
+/* The wish chooses what there is of ARGUMENT: the parts that were placed since
+ * SINCE stay, or fields alone take their place; others are added. */
+static void place_chosen(struct swz_placing *p, Dwarf_Die *argument,
+			 const struct swz_placed *since)
 {
 	const struct swz_signature_wish *wish = p->wish;
 	const char *name = dwarf_diename(argument), *rest;
@@ -344,7 +346,7 @@ static bool add_arguments(struct convention *c, struct swz_placing *p,
 				      b->part_count - before))
 			return false;
 		if (known && p->wish)
-			swz_place_chosen(p, &child, &since);
+			place_chosen(p, &child, &since);
 	} while (known && dwarf_siblingof(&child, &child) == 0);
 	if (c->fortran)
 		swz_fortran_end(p);

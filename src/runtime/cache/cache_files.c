@@ -525,7 +525,9 @@ bool swz_cache_text_is_that_of(const struct swz_module *m,
 	       swz_module_text_hash(m, 0) == h->text_hash;
 }
 
-bool swz_cache_file_is_settled(const struct swz_module *m)
+/* True if a change of the module's file would show in its times: they are not
+ * exact. */
+static bool cache_file_is_settled(const struct swz_module *m)
 {
 	struct timespec now;
 	uint64_t ns;
@@ -539,7 +541,7 @@ bool swz_cache_file_is_settled(const struct swz_module *m)
 
 bool swz_cache_text_is_of_file(const struct swz_module *m)
 {
-	return swz_cache_file_is_settled(m) && swz_module_is_untouched(m);
+	return cache_file_is_settled(m) && swz_module_is_untouched(m);
 }
 
 /* --- the record of earlier starts ----------------------------------------- */
@@ -701,7 +703,7 @@ void swz_start_record_note(const struct swz_module *m,
 			   struct swz_other_module other)
 {
 	if (!name[0] || !m->build_id.size || !m->identity.bytes ||
-	    !swz_cache_file_is_settled(m))
+	    !cache_file_is_settled(m))
 		return;
 	other.file = m->identity;
 	other.build = swz_hash(0, m->build_id);

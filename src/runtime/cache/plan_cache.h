@@ -103,10 +103,6 @@ void swz_cache_key_name(const char *prefix, const struct swz_saved_key *key,
  * what they are. */
 bool swz_cache_text_is_of_file(const struct swz_module *module);
 
-/* True if a change of the module's file would show in its times: they are not
- * exact. */
-bool swz_cache_file_is_settled(const struct swz_module *module);
-
 /* True if the text is that which the plan was made of. */
 bool swz_cache_text_is_that_of(const struct swz_module *module,
 			       const struct swz_saved_header *header);

@@ -28,7 +28,8 @@
 void swz_wrap_dlsym(void);
 uint64_t swz_pointer_of(uint64_t function);
 
-bool swz_import_asks(const struct swz_import *i)
+/* With --imports=dlsym: true if this is how a module calls it. */
+static bool import_asks(const struct swz_import *i)
 {
 	return swz_config.imports_dlsym && i->target &&
 	       i->status == SWZ_PATCHED &&
@@ -105,7 +106,8 @@ static const uint8_t *find_return(const struct swz_party *p)
 	return found;
 }
 
-bool swz_dlsym_way_find(struct swz_party *p, struct swz_dlsym_way *way)
+/* How dlsym is to come to us. False: it cannot. */
+static bool dlsym_way_find(struct swz_party *p, struct swz_dlsym_way *way)
 {
 	way->start = p->start;
 	way->end = p->end;
@@ -311,10 +313,10 @@ static uint64_t write_stub(struct swz_party *p, const struct swz_import *i,
 {
 	struct swz_stubs *s = p->stubs;
 
-	if (!swz_import_asks(i))
+	if (!import_asks(i))
 		return (uintptr_t)swz_trampoline_write_jump(
 			&s->region, i->target->id, target);
-	if (!s->dlsym.return_at && !swz_dlsym_way_find(p, &s->dlsym))
+	if (!s->dlsym.return_at && !dlsym_way_find(p, &s->dlsym))
 		return 0;
 	return (uintptr_t)swz_trampoline_write_wrapper(
 		&s->region, &s->dlsym.wrapper, target);
@@ -330,7 +332,7 @@ void swz_stubs_write(struct swz_party *p)
 		if (i->party != index)
 			continue;
 		refuse_misplaced(i);
-		count += swz_import_is_timed(i) || swz_import_asks(i);
+		count += swz_import_is_timed(i) || import_asks(i);
 	}
 	if (!count)
 		return;
@@ -344,7 +346,7 @@ void swz_stubs_write(struct swz_party *p)
 		struct swz_import_site *site = &s->sites[s->count];
 
 		if (i->party != index ||
-		    !(swz_import_is_timed(i) || swz_import_asks(i)))
+		    !(swz_import_is_timed(i) || import_asks(i)))
 			continue;
 		site->slot = i->slot;
 		site->relocation = i->relocation;

@@ -206,10 +206,7 @@ void swz_imports_refuse_all(const struct swz_party *party,
 void swz_stubs_write(struct swz_party *party);
 void swz_stubs_free(struct swz_party *party);
 
-/* With --imports=dlsym: whether this is how a module calls it; how that is to
- * come to us (false: it cannot); and stubs for what it is asked for. */
-bool swz_import_asks(const struct swz_import *import);
-bool swz_dlsym_way_find(struct swz_party *party, struct swz_dlsym_way *way);
+/* With --imports=dlsym: makes stubs for what it is asked for. */
 void swz_pointers_write(void);
 
 /* Leads the party's GOT entries to its stubs; false: nothing has changed. Its

@@ -614,8 +614,11 @@ static void make_long_calls(void *argument)
 	calls->node = swz_edge_insert(calls->thread, node);
 }
 
-struct swz_node *swz_long_calls_of(struct swz_thread *thread,
-				   const struct swz_node *node)
+/* Returns the node of the long calls of `node`'s edge, and makes it if need be.
+ * NULL: there is no room, or the node is folded, or is of long calls itself.
+ * Async-signal-safe. */
+static struct swz_node *long_calls_of(struct swz_thread *thread,
+				      const struct swz_node *node)
 {
 	struct long_calls calls = {.thread = thread, .of = node};
 
@@ -703,7 +706,7 @@ uint64_t swz_activation_resume(struct swz_thread *thread, struct swz_node *node,
 static bool move_to_long(struct swz_thread *thread, struct swz_node *node,
 			 uint64_t weight, uint64_t duration)
 {
-	struct swz_node *to = swz_long_calls_of(thread, node);
+	struct swz_node *to = long_calls_of(thread, node);
 
 	if (!to)
 		return false;
@@ -734,7 +737,7 @@ static uint64_t bounded(struct swz_thread *thread, struct swz_node *node,
 
 	if (weight <= 1 || duration <= SWZ_SAMPLE_MOST_TICKS)
 		return duration;
-	to = swz_long_calls_of(thread, node);
+	to = long_calls_of(thread, node);
 	add_ticks(node, -(weight * above));
 	add_ticks(to ? to : node, above);
 	return SWZ_SAMPLE_MOST_TICKS;

@@ -184,12 +184,6 @@ static inline void swz_context_mend_key(struct swz_thread *thread)
 /* With sampled timing an edge's long calls, which count for themselves alone,
  * have a node of their own beside that of the others (SWZ_CALL_SITE_LONG). */
 
-/* Returns the node of the long calls of `node`'s edge, and makes it if need be.
- * NULL: there is no room, or the node is folded, or is of long calls itself.
- * Async-signal-safe. */
-struct swz_node *swz_long_calls_of(struct swz_thread *thread,
-				   const struct swz_node *node);
-
 /* --- activations: calls that are open ------------------------------------- */
 
 /* A node's activations: what is counted and added up when one begins and ends,

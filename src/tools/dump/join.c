@@ -116,41 +116,47 @@ struct threads {
 	bool **taken; /* by the samples' profiles and threads */
 };
 
-static uint64_t apart(const struct swz_profile *a, const struct swz_profile *b)
-{
-	uint64_t x = a->header.start_realtime_ns;
-	uint64_t y = b->header.start_realtime_ns;
+#define OTHER_SIDE (UINT64_C(1) << 63)
 
-	return x < y ? y - x : x - y;
+static bool may_be_one_program(const struct swz_profile *a,
+			       const struct swz_profile *b)
+{
+	return a->header.pid == b->header.pid &&
+	       (!*a->executable || !*b->executable ||
+		strcmp(a->executable, b->executable) == 0);
 }
 
-/* How far A and B, of one process, are from being the same program of it: a
- * process that has executed other programs has a profile of each, which began
- * then. */
-static uint64_t distance(const struct swz_profile *a,
-			 const struct swz_profile *b)
+/* How far OTHER is from PROFILE. What does not lie on the side that is asked
+ * for is further away than all that does. */
+static uint64_t distance(const struct swz_profile *other,
+			 const struct swz_profile *profile, bool before)
 {
-	bool other = *a->executable && *b->executable &&
-		     strcmp(a->executable, b->executable) != 0;
+	uint64_t x = other->header.start_realtime_ns;
+	uint64_t y = profile->header.start_realtime_ns;
 
-	return other ? UINT64_MAX : apart(a, b);
+	if (before ? x <= y : x >= y)
+		return before ? y - x : x - y;
+	return OTHER_SIDE | (before ? x - y : y - x);
 }
 
-/* The one of PROFILE's process that is nearest to it: SWZ_INDEX_NONE if there
- * is none. */
-static uint32_t nearest(const struct swz_dump_input *input,
-			const struct swz_profile *profile)
+/* A process that has executed programs has samples and counts of each. Samples
+ * begin with the program, counts when it has loaded the profiler, so that they
+ * come in turn. Returns the one in INPUT that is next to PROFILE in that order,
+ * SWZ_INDEX_NONE if there is none. */
+static uint32_t next_to(const struct swz_dump_input *input,
+			const struct swz_profile *profile, bool before)
 {
+	uint64_t least = UINT64_MAX;
 	uint32_t found = SWZ_INDEX_NONE;
 
 	for (uint32_t i = 0; i < input->count; i++) {
 		const struct swz_profile *other = input->profiles[i];
+		uint64_t far = distance(other, profile, before);
 
-		if (other->header.pid == profile->header.pid &&
-		    (found == SWZ_INDEX_NONE ||
-		     distance(other, profile) <
-			     distance(input->profiles[found], profile)))
+		if (may_be_one_program(other, profile) && far < least) {
+			least = far;
 			found = i;
+		}
 	}
 	return found;
 }
@@ -159,10 +165,10 @@ static uint32_t nearest(const struct swz_dump_input *input,
  * that was soon left by exec was hit by none. */
 static uint32_t samples_of(const struct threads *t, size_t index)
 {
-	uint32_t found = nearest(t->samples, t->input->profiles[index]);
+	uint32_t found = next_to(t->samples, t->input->profiles[index], true);
 
 	if (found == SWZ_INDEX_NONE ||
-	    nearest(t->input, t->samples->profiles[found]) != index)
+	    next_to(t->input, t->samples->profiles[found], false) != index)
 		return SWZ_INDEX_NONE;
 	return found;
 }

@@ -123,7 +123,9 @@ static char *read_parts(struct swz_node *node, uint64_t object, unsigned depth)
 	return whole;
 }
 
-char *swz_node_text(struct swz_node *node, uint64_t object)
+/* A string, of each part at most 1024 characters; to be freed. NULL: it is
+ * none. */
+static char *node_text(struct swz_node *node, uint64_t object)
 {
 	return read_parts(node, object, 0);
 }
@@ -199,7 +201,7 @@ static void describe(struct swz_node *node, const uint64_t *rest,
 		    !is_text(node, rest[i]))
 			continue;
 		free(described->name);
-		described->name = swz_node_text(node, rest[i]);
+		described->name = node_text(node, rest[i]);
 	}
 	described->is_placed = place + 1 < SCOPE_REST;
 	if (described->is_placed)
@@ -216,7 +218,7 @@ static struct described describe_function(struct swz_node *node, uint64_t scope)
 	uint32_t type = swz_node_object(node, scope, head, 64);
 
 	if (type < SWZ_NODE_NOT_STRING) {
-		described.name = swz_node_text(node, scope);
+		described.name = node_text(node, scope);
 		return described;
 	}
 	if (type != p->type_scope)
@@ -242,8 +244,7 @@ static char *script_file(struct swz_node *node, uint64_t script,
 	if (swz_node_object(node, script, head, 64) != node->places.type_script)
 		return NULL;
 	*source = swz_script_word(head, node->places.script_source);
-	name = swz_node_text(node,
-			     swz_script_word(head, node->places.script_name));
+	name = node_text(node, swz_script_word(head, node->places.script_name));
 	if (name && strncmp(name, "file://", 7) == 0) {
 		plain = swz_duplicate(name + 7);
 		free(name);

@@ -60,10 +60,6 @@ static inline bool swz_node_is_number(uint64_t word)
 uint32_t swz_node_object(struct swz_node *node, uint64_t object, uint8_t *head,
 			 size_t size);
 
-/* A string, of each part at most 1024 characters; to be freed. NULL: it is
- * none. */
-char *swz_node_text(struct swz_node *node, uint64_t object);
-
 /* How many lines end between two characters of a script's source; UINT32_MAX:
  * not known. */
 uint32_t swz_node_lines(struct swz_node *node, uint64_t source, uint32_t from,

@@ -24,8 +24,9 @@ bool swz_python_word(const struct swz_python_memory *memory, uint64_t address,
 	return swz_python_bytes(memory, address, word, sizeof(*word));
 }
 
-uint64_t swz_python_type_of(const struct swz_python_memory *memory,
-			    uint64_t object)
+/* The address of an object's type; 0: it cannot be read. */
+static uint64_t python_type_of(const struct swz_python_memory *memory,
+			       uint64_t object)
 {
 	uint64_t type;
 
@@ -167,7 +168,7 @@ static bool is_of(const struct swz_python_memory *memory, uint64_t object,
 		  enum swz_python_type type)
 {
 	return memory->types[type] &&
-	       swz_python_type_of(memory, object) == memory->types[type];
+	       python_type_of(memory, object) == memory->types[type];
 }
 
 static bool has_name(const struct swz_python_memory *memory, uint64_t type,
@@ -186,7 +187,7 @@ static bool has_name(const struct swz_python_memory *memory, uint64_t type,
 static enum kind kind_of(const struct swz_python_memory *memory,
 			 uint64_t object)
 {
-	uint64_t type = swz_python_type_of(memory, object);
+	uint64_t type = python_type_of(memory, object);
 
 	for (unsigned i = 0; type && i < MOST_BASES; i++) {
 		if (has_name(memory, type, "_asyncio.Task"))
@@ -204,7 +205,7 @@ static enum kind kind_of(const struct swz_python_memory *memory,
 static bool is_coroutine(const struct swz_python_memory *memory,
 			 uint64_t object)
 {
-	uint64_t type = swz_python_type_of(memory, object);
+	uint64_t type = python_type_of(memory, object);
 
 	return type && (type == memory->types[SWZ_TYPE_COROUTINE] ||
 			type == memory->types[SWZ_TYPE_GENERATOR] ||
@@ -406,7 +407,7 @@ static size_t callbacks_of(const struct swz_python_memory *memory,
 		    swz_python_bytes(memory,
 				     tuples[i] + head_of(memory) + TUPLE_ITEMS,
 				     pair, sizeof(pair)))
-			callbacks[count++] = swz_python_type_of(memory, pair[0])
+			callbacks[count++] = python_type_of(memory, pair[0])
 						     ? pair[0]
 						     : pair[1];
 	return count;
@@ -520,8 +521,7 @@ static uint64_t task_behind(const struct search *s, uint64_t callback)
 	if (!is_of(memory, callback, SWZ_TYPE_METHOD))
 		return task_of_function(s, callback);
 	return read_field(memory, callback, METHOD_SELF, &self) &&
-			       has_name(memory,
-					swz_python_type_of(memory, self),
+			       has_name(memory, python_type_of(memory, self),
 					"TaskGroup")
 		       ? task_of_group(memory, self)
 		       : 0;

@@ -89,10 +89,6 @@ bool swz_python_bytes(const struct swz_python_memory *memory, uint64_t address,
 bool swz_python_word(const struct swz_python_memory *memory, uint64_t address,
 		     uint64_t *word);
 
-/* The address of an object's type; 0: it cannot be read. */
-uint64_t swz_python_type_of(const struct swz_python_memory *memory,
-			    uint64_t object);
-
 /* A str object as UTF-8, the first 1024 characters of it; to be freed. NULL: it
  * is none. */
 char *swz_python_text(const struct swz_python_memory *memory, uint64_t object);
