@@ -284,6 +284,8 @@ static void check_options(const char *options, const char *argv0,
 	if (dump > 0 && WIFEXITED(status) &&
 	    WEXITSTATUS(status) == SWZ_WRONG_USAGE)
 		exit(SWZ_WRONG_USAGE);
+	free(words.items);
+	free(copy);
 }
 
 /* REFUSED: the status is one that we have ourselves, so it may be that nothing

@@ -200,6 +200,7 @@ static int run_dump(const struct turns *t, const char *options,
 		swz_die(SWZ_CANNOT_RUN, "--compare: cannot execute %s: %s",
 			words[0], strerror(errno));
 	}
+	free(words);
 	status = wait_for(child);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
@@ -507,7 +508,7 @@ static int sample(char **program, char **given, char **argv)
 		swz_report_tell(&tree);
 		return swz_sampler_attach(&tree, &settings);
 	}
-	if (!**program)
+	if (!*program || !**program)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	path = swz_program_find(*program, *program);
 	settings.program = swz_program_check(path, *program, true);
@@ -708,7 +709,7 @@ int main(int argc, char **argv)
 		return sample(program, given, argv);
 	if (*swz_environment_get("SWIZZLE_PID"))
 		return attach(argv[0]);
-	if (!**program)
+	if (!*program || !**program)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	swz_options_check_environment();
 	path = swz_program_find(*program, *program);

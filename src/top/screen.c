@@ -83,8 +83,8 @@ static const char *const *key_help(void)
 		"Up Down     select a row; the selection follows it",
 		"PgUp PgDn   a screen of rows",
 		"Home End    first, last row",
-		"Enter       callers, callees; functions of a module, thread; "
-		"watch a process",
+		("Enter       callers, callees; functions of a module, thread; "
+		 "watch a process"),
 		"Right Left  open, close the selected part of a tree",
 		"Esc         back; from functions to the list of processes",
 		"f t m       functions, threads, modules",

@@ -198,14 +198,16 @@ static void sort_region(struct swz_counted_region *region)
 static void put_region(struct swz_counted_code *c,
 		       const struct swz_counted_region *region)
 {
+	size_t kept = 0;
+
+	/* libraries that were there have been unloaded */
 	for (size_t i = 0; i < c->count; i++)
 		if (region->start < c->regions[i].end &&
-		    c->regions[i].start < region->end) {
-			/* that library has been unloaded */
+		    c->regions[i].start < region->end)
 			free_region(&c->regions[i]);
-			c->regions[i] = *region;
-			return;
-		}
+		else
+			c->regions[kept++] = c->regions[i];
+	c->count = kept;
 	swz_grow(&c->regions, &c->capacity, c->count, sizeof(*c->regions));
 	c->regions[c->count++] = *region;
 }
@@ -585,6 +587,7 @@ void swz_counted_code_measure(struct swz_sample_run *run)
 					    ? (uint32_t)(counted - plain)
 					    : 1;
 	}
+	access_here.base = NULL;
 	munmap(memory, 2 * SWZ_PAGE);
 }
 

@@ -567,7 +567,9 @@ static char state_of(const struct thread *t)
 		return 0;
 	text[n] = '\0';
 	at = strrchr(text, ')');
-	return at && at[1] == ' ' ? at[2] : 0;
+	if (!at || at[1] != ' ')
+		return '\0';
+	return at[2];
 }
 
 /* It has been blocked since the last look. (A kernel that counts no turns has

@@ -380,7 +380,8 @@ static bool wait_for_records(struct rings *rings, uint64_t most_ns)
 /* How long records are waited for. */
 static uint64_t rest_of(const struct swz_watch *watch, uint64_t next_pause)
 {
-	uint64_t ns = 1000000u * (watch->options->wall ? WAITING_MS : ROUND_MS);
+	uint64_t ns = UINT64_C(1000000) *
+		      (watch->options->wall ? WAITING_MS : ROUND_MS);
 	uint64_t now = swz_watch_now();
 
 	if (has_pauses && next_pause < now + ns)

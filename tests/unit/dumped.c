@@ -269,7 +269,7 @@ static struct names {
 static uint32_t number_of(struct names *names, const char *name)
 {
 	uint32_t module = strncmp(name, "so:", 3) == 0, i;
-	char(*of)[128] = names->of + module * SO;
+	char(*of)[128] = names->of + (size_t)module * SO;
 
 	if (module)
 		name += 3;

@@ -350,7 +350,7 @@ static void spoil(void)
 	for (uint32_t n = 1 + draw(12); n; n--)
 		bytes[draw(draw(4) ? size : 256)] = (unsigned char)draw(256);
 	for (uint32_t n = draw(4); n; n--)
-		memcpy(bytes + 8 * draw(size / 8), &words[draw(5)], 8);
+		memcpy(bytes + (size_t)8 * draw(size / 8), &words[draw(5)], 8);
 }
 
 START_TEST(random_bytes)

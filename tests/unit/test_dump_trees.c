@@ -321,7 +321,7 @@ START_TEST(the_table)
 {
 	char calls[1024] = "f(int) 1 50\n", name[32];
 
-	for (char letter = 'a'; letter <= 'y'; letter++) {
+	for (int letter = 'a'; letter <= 'y'; letter++) {
 		snprintf(name, sizeof(name), "%c %d %d\n", letter, 'z' - letter,
 			 'z' - letter);
 		strcat(calls, name);

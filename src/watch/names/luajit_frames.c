@@ -573,7 +573,7 @@ static bool is_state(struct swz_luajit *lua, uint64_t word, uint64_t at,
 
 static bool is_first_state(const struct state *state)
 {
-	return state->global - state->address <= 2 * STATE_BYTES;
+	return state->global - state->address <= UINT64_C(2) * STATE_BYTES;
 }
 
 static void find_states(struct swz_luajit *lua)

@@ -43,7 +43,7 @@
 #define CODE_ALIGNMENT 32u
 #define LOWEST 0x10000u
 #define MOST_KINDS 256u /* of bytecodes */
-#define WIDTHS 3u
+#define WIDTHS ((size_t)3)
 #define WIDE 0u
 #define EXTRA_WIDE 1u
 #define KNOWN 1024u
@@ -730,7 +730,7 @@ static size_t functions_of_caller(struct swz_node *node,
 				  uint64_t object,
 				  struct swz_script_frame *frames)
 {
-	for (unsigned i = 0; i < MOST_SAVED; i++) {
+	for (uint64_t i = 0; i < MOST_SAVED; i++) {
 		uint64_t word;
 		size_t count;
 

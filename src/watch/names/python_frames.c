@@ -293,7 +293,7 @@ static uint32_t line_of(const struct swz_python *python,
 				(address + l->code_instructions);
 
 		/* (one that has not begun is before its first) */
-		return from < MOST_LINES * 8u
+		return from < UINT64_C(8) * MOST_LINES
 			       ? line_by_instructions(code, from / 2)
 			       : code->line;
 	}

@@ -121,7 +121,7 @@ char *swz_python_text(const struct swz_python_memory *memory, uint64_t object)
 #define MOST_BASES 4u
 #define MOST_ITEMS 8u /* of a tuple */
 #define MOST_CALLBACKS 8u
-#define WORD 8u
+#define WORD ((size_t)8)
 #define TAGS 7ull /* lowest bits of an object's address, since 3.14 */
 
 /* Behind an object's head. */
@@ -423,7 +423,8 @@ static uint64_t task_awaiting(const struct search *s, uint64_t future)
 		task = task_of_method(s->memory, callbacks[i]);
 		/* (what it awaits is before its coroutine) */
 		if (task &&
-		    read_field(s->memory, task, s->tasks->coroutine - WORD,
+		    read_field(s->memory, task,
+			       s->tasks->coroutine - (uint32_t)WORD,
 			       &awaited) &&
 		    awaited == future)
 			return task;

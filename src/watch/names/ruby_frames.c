@@ -156,10 +156,10 @@ static const struct layout layouts[] = {
 #define MOST_LINES 16384u
 /* struct succ_index_table: how many before an instruction have a line of their
  * own, seven bits for each of the first, then blocks. */
-#define FIRST_INSTRUCTIONS 54u
+#define FIRST_INSTRUCTIONS ((size_t)54)
 #define FIRST_BYTES (FIRST_INSTRUCTIONS / 9 * WORD)
 #define BLOCK_INSTRUCTIONS 512u
-#define BLOCK_BYTES 80u
+#define BLOCK_BYTES ((size_t)80)
 #define WINDOW 8192u
 #define KEPT 64u
 
