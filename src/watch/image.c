@@ -429,9 +429,11 @@ static void read_link(int32_t pid, const char *name, char **to)
 
 void swz_image_loaded(struct swz_image *image, const char *path)
 {
-	if (image->mapping_count || path[0] != '/' || path[1] == '/' ||
-	    (image->executable && strcmp(swz_base_name(image->executable),
-					 swz_base_name(path)) == 0))
+	bool is_program = image->is_loading && path[0] == '/' && path[1] != '/';
+
+	image->is_loading = false;
+	if (!is_program || !image->executable ||
+	    strcmp(swz_base_name(image->executable), swz_base_name(path)) == 0)
 		return;
 	free(image->executable);
 	image->executable = swz_duplicate(path);

@@ -130,6 +130,7 @@ struct swz_image {
 	uint64_t start_realtime_ns;
 	bool by_fork;       /* not by exec: it runs what its parent ran */
 	bool ran_before;    /* sampling began later (-p) */
+	bool is_loading;    /* executed; none of its code was mapped so far */
 	bool ended;         /* its last thread has, at end_ns */
 	bool by_exec_ended; /* the process runs another program since end_ns */
 	uint64_t end_ns;    /* 0: it runs */

@@ -237,6 +237,7 @@ void swz_task_executed(struct swz_tasks *tasks, int32_t pid, uint64_t now_ns)
 
 	image->counted.output = tasks->run->counts_output;
 	image->keeps_moments = tasks->run->keeps_moments;
+	image->is_loading = true;
 	if (!task)
 		task = add_task(tasks, pid);
 	else if (task->thread)

@@ -39,7 +39,7 @@ user_ms() { # TIMES COMMAND...: the processor time that it takes, the least of s
 }
 
 it 'where nothing more can be written it does not go on'
-SWIZZLE_TIMING='' "$RUN" -q -m trace -o trace "$TARGETS/calls" 300000 >/dev/null
+SWIZZLE_TIMING='' "$RUN" -q -m trace -o trace "$TARGETS/calls" 600000 >/dev/null
 for format in chrome perfetto speedscope html; do
 	whole=$(user_ms 1 "$DUMP" -q -f $format -o /dev/null trace)
 	begun=$(user_ms 3 "$DUMP" -q -f $format -o /dev/full trace)

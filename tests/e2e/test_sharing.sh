@@ -86,7 +86,9 @@ done
 
 it 'what depends on the order of signals, exceptions and stacks, all thunks shared'
 unset SWIZZLE_TEST_OWN_THUNKS
-for test in longjmp continuations exceptions signals tail_calls; do
+TESTS='exceptions signals tail_calls'
+[ -z "${TEST_LONG:-}" ] || TESTS+=' longjmp continuations'
+for test in $TESTS; do
 	TEST_SHARING=1 bash "$TOP/tests/e2e/test_$test.sh" >log 2>&1
 	case $? in
 	0) ;;

@@ -108,7 +108,11 @@ for caller in light heavy; do
 done
 
 it 'all formats say the same'
-"$RUN" -q -m sample -o flat.samples "$TARGETS/shares" >/dev/null
+# (few samples are in the kernel, and one at least is needed)
+for _ in 1 2 3 4 5 6; do
+	"$RUN" -q -m sample -o flat.samples "$TARGETS/shares" >/dev/null
+	! "$DUMP" -q -f text flat.samples | grep -qF '[kernel]' || break
+done
 "$RUN" -q -m profile -o flat "$TARGETS/shares" >/dev/null
 for format in text tree csv callgrind json pprof folded speedscope; do
 	"$DUMP" -q --times flat.samples -f $format -o all.$format flat || fail "$format"

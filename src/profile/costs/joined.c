@@ -693,13 +693,16 @@ static void join_contexts(struct joining *j)
 static double variance_of(const struct joining *j, size_t function)
 {
 	double ns = (double)j->report->functions[function].self_ns;
-	double unsure = 0;
+	double unsure = 0, share;
 
-	if (j->counting && function < j->counting->count) {
+	if (j->counting && function < j->counting->count &&
+	    j->counting->functions[function].own_ns) {
 		const struct counted *c = &j->counting->functions[function];
 
-		ns += (double)(c->own_ns - c->kept_ns);
-		unsure = c->unsure_ns;
+		/* one where these are some threads of those */
+		share = (double)c->done_ns / (double)c->own_ns;
+		ns += share * (double)(c->own_ns - c->kept_ns);
+		unsure = share * c->unsure_ns;
 	}
 	return ns * (double)j->result.bound_ns + unsure * unsure;
 }

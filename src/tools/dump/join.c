@@ -488,7 +488,7 @@ void swz_dump_join_end(struct swz_dump_join *join,
 	struct swz_report *counts = &join->counts.report;
 	const struct swz_report *times = &join->times.report;
 
-	if (counts->without_times)
+	if (counts->without_times && !join->counting)
 		join->counting = swz_counting_find(counts,
 						   &join->times.contexts,
 						   costs_of(input, samples));
@@ -505,6 +505,29 @@ void swz_dump_join_free(struct swz_dump_join *join)
 	swz_dump_free_result(&join->times);
 }
 
+/* What counting took is known of all threads together: it is the same where
+ * only some are shown. */
+static struct swz_counting *find_counting(
+	struct swz_dump_input *input, struct swz_dump_input *samples,
+	const struct swz_dump_options *options)
+{
+	struct swz_dump_options of_all = *options;
+	struct swz_counting *counting = NULL;
+	struct swz_dump_join all;
+
+	of_all.threads.count = 0;
+	swz_dump_join_begin(&all);
+	add_all(input, &all.counts, &of_all);
+	add_all(samples, &all.times, &of_all);
+	if (all.counts.report.without_times)
+		counting = swz_counting_find(&all.counts.report,
+					     &all.times.contexts,
+					     costs_of(input, samples));
+	swz_dump_free_result(&all.counts);
+	swz_dump_join_free(&all);
+	return counting;
+}
+
 static int write_joined(struct swz_dump_input *input,
 			struct swz_dump_input *samples,
 			struct swz_catalog *catalog,
@@ -519,6 +542,8 @@ static int write_joined(struct swz_dump_input *input,
 	swz_dump_join_begin(&join);
 	join.counts.contexts.by_offset = options->table.offsets;
 	join.times.contexts.by_offset = options->table.offsets;
+	if (options->threads.count)
+		join.counting = find_counting(input, samples, options);
 	add_all(input, &join.counts, options);
 	add_all(samples, &join.times, options);
 	swz_dump_join_end(&join, input, samples);
