@@ -3,10 +3,10 @@
  * code is written while the pages are read+write, then sealed read+execute;
  * data stays read+write. `next_block` only grows. While one thread prepares a
  * part, others that cannot wait take small ones: a hundred threads that start
- * together had prepared a hundred quarters. A block is named by its
- * number; the stack of returned blocks is a Treiber stack whose head carries a
- * tag against ABA, its links in a table aside, so that no thread reads a block
- * that another has taken. */
+ * together would each prepare a quarter. A block is named by its number; the
+ * stack of returned blocks is a Treiber stack whose head carries a tag against
+ * ABA, its links in a table aside, so that no thread reads a block that another
+ * has taken. */
 
 #include "thunks/arena.h"
 

@@ -699,7 +699,7 @@ static double variance_of(const struct joining *j, size_t function)
 	    j->counting->functions[function].own_ns) {
 		const struct counted *c = &j->counting->functions[function];
 
-		/* one where these are some threads of those */
+		/* 1, if not only some of the threads are shown */
 		share = (double)c->done_ns / (double)c->own_ns;
 		ns += share * (double)(c->own_ns - c->kept_ns);
 		unsure = share * c->unsure_ns;
