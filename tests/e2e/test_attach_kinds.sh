@@ -236,11 +236,12 @@ end
 program forged.c >forged.c
 cat >forging.c <<'END'
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 int main(int argc, char **argv)
 {
 	(void)argc;
-	return dlopen(argv[1], RTLD_NOW) ? (int)sleep(60) : 1;
+	return dlopen(argv[1], RTLD_NOW) && close(creat("loaded", 0600)) == 0 ? (int)sleep(60) : 1;
 }
 END
 it 'a library that only calls itself so: its texts are no commands for the terminal'
@@ -248,8 +249,9 @@ cc -o forging forging.c -ldl || abort 'cannot compile'
 for bytes in 300 0xffffffffu; do
 	cc -shared -fPIC -I"$TOP/src" -I"$TOP/include" -DBYTES=$bytes -o libswizzle.so.forged \
 		forged.c || abort 'cannot compile'
+	rm -f loaded
 	begin ./forging ./libswizzle.so.forged
-	wait_until grep -q forged /proc/$program/maps
+	wait_until [ -e loaded ]
 	cut -d ' ' -f 2- /proc/$program/maps >maps.before
 	refuses 'cannot attach to process'
 	# no memory of ours is left there
