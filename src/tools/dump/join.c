@@ -505,8 +505,8 @@ void swz_dump_join_free(struct swz_dump_join *join)
 	swz_dump_free_result(&join->times);
 }
 
-/* What counting took is known of all threads together: it is the same where
- * only some are shown. */
+/* Costs of counting are found from all threads together, also where only some
+ * are shown: --tid has the times of --by thread. */
 static struct swz_counting *find_counting(
 	struct swz_dump_input *input, struct swz_dump_input *samples,
 	const struct swz_dump_options *options)
