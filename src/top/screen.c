@@ -172,7 +172,7 @@ static void draw(struct screen *s)
 	swz_paint(&s->painting);
 }
 
-static void fill(struct screen *s)
+static void fill_rows(struct screen *s)
 {
 	if (s->page.kind == SWZ_PAGE_PROCESSES)
 		swz_page_fill_processes(&s->page, &s->list, &s->list_live);
@@ -180,6 +180,11 @@ static void fill(struct screen *s)
 		swz_page_fill(&s->page,
 			      s->session ? &s->session->live : &s->list_live,
 			      lines_of(s));
+}
+
+static void fill(struct screen *s)
+{
+	fill_rows(s);
 	draw(s);
 }
 
@@ -588,20 +593,43 @@ static void obey(struct screen *s, enum swz_top_command command)
 	}
 }
 
+static bool moves_cursor(enum swz_top_command command)
+{
+	return command == SWZ_KEY_UP || command == SWZ_KEY_DOWN ||
+	       command == SWZ_KEY_PAGE_UP || command == SWZ_KEY_PAGE_DOWN ||
+	       command == SWZ_KEY_FIRST || command == SWZ_KEY_LAST;
+}
+
+static bool uses_rows(enum swz_top_command command)
+{
+	return moves_cursor(command) || command == SWZ_KEY_ENTER ||
+	       command == SWZ_KEY_OPEN || command == SWZ_KEY_CLOSE ||
+	       command == SWZ_KEY_KILL;
+}
+
+/* Many keys may be there at once, before any of them was drawn. A key that goes
+ * by the rows finds those that the keys before it made. */
 static void read_keys(struct screen *s)
 {
 	int key;
-	bool any = false;
+	enum swz_top_command command;
+	bool any = false, stale = false;
 
 	while ((key = swz_terminal_key()) >= 0) {
 		if (swz_terminal_is_resize(key))
 			continue;
 		any = true;
 		s->message[0] = '\0';
-		if (s->prompt)
+		if (s->prompt) {
 			type(s, key);
-		else
-			obey(s, key_command(key));
+			stale = true;
+			continue;
+		}
+		command = key_command(key);
+		if (stale && uses_rows(command))
+			fill_rows(s);
+		obey(s, command);
+		stale = !moves_cursor(command);
 	}
 	if (any && !s->leaves)
 		fill(s);

@@ -5,7 +5,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 . "$TOP/tests/e2e/attach.sh"
-need python3
+need python3 sqlite3
 need_targets joined attached checkout refused paused_work rhythm
 unset SWIZZLE_MODE SWIZZLE_TIMING
 
@@ -62,7 +62,8 @@ assert_matches samples ',\[counting\],'
 "$DUMP" -q -f csv -o - short.both >out
 assert_not_contains out '[counting]'
 # Where a call of "get" takes less than the processor needs to count one, its time may be
-# main's, and the error says so. An Intel Xeon does such a call within what counting it takes
+# main's, or the reverse (an AMD EPYC's samples of main's loop hit what counts), and the
+# errors say so. An Intel Xeon does such a call within what counting it takes
 # in a loop: 45 to 70 % of the time are left (docs/internals/tried.md). Where another system
 # has used the same core while an empty call was measured, too much is left.
 python3 - out native counted <<'END' || fail "$(grep -E ',(fib|get|main),' out) $(cat native counted)"
@@ -75,7 +76,7 @@ total = sum(ms.values())
 sys.exit(not (int(rows["fib"]["calls"]) == 78176337 and int(rows["get"]["calls"]) == 100000000
               and ms["fib"] + error["fib"] >= 0.2 * native
               and ms["get"] + error["get"] >= 0.2 * native
-              and ms["main"] >= 0.1 * native and total <= 0.95 * counted
+              and 0.1 * native <= ms["main"] + error["main"] and total <= 0.95 * counted
               and abs(total - native) <= 0.15 * native + error["get"] + error["fib"]))
 END
 assert_not_contains out 'run-time code'
@@ -117,6 +118,25 @@ for profile in threads apart.both; do
 		assert_le ${ns#-} 5 "$profile: ns between --tid and --by thread"
 	done <by.thread
 done
+
+# (what a killed process has counted ends with its last call that the file tells of)
+it 'a process that is killed runs up to its end'
+program killed.c >killed.c
+gcc -O1 -fno-inline -o killed killed.c
+"$RUN" -q -m both -o killed.both ./killed 2>/dev/null
+wait_until test -s killed.both.samples
+"$DUMP" -q -f csv -o by --by process killed.both
+wall_ns=$(awk -F, 'NR == 2 { print $4 }' by)
+assert_ge "$wall_ns" 550000000 'ns by the clock'
+assert_ge "$(awk -F, 'NR == 2 { print $2 }' by)" 500000000 'ns that it ran'
+"$DUMP" -q -f table -o table killed.both
+awk -v ns="$wall_ns" 'match($0, /[0-9.]+ (ms|s) wall/) {
+	split(substr($0, RSTART, RLENGTH), shown)
+	off = ns / (shown[2] == "s" ? 1e9 : 1e6) / shown[1]
+} END { exit !(off > 0.99 && off < 1.01) }' table || fail "the table has other times: $(head -n 2 table)"
+"$DUMP" -q -f sqlite -o killed.db killed.both
+off=$((wall_ns - $(sqlite3 killed.db 'SELECT duration_ns FROM processes')))
+assert_le ${off#-} 1000 'ns between --by process and sqlite'
 
 it 'two builds are compared by calls and times'
 program build.c >build.c

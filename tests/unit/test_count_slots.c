@@ -605,6 +605,32 @@ START_TEST(counting_has_not_all_of_a_slow_processor)
 }
 END_TEST
 
+/* A processor may retire the caller's instructions with the counting: what is
+ * unsure of a call is as unsure of its caller, here of function 1, which has no
+ * part in calls of 3. */
+START_TEST(what_a_short_call_has_may_be_its_callers)
+{
+	struct swz_call_costs costs = {.plain = 1024, .counted = 512};
+	struct swz_counting *counting;
+	struct swz_contexts sampled;
+	uint32_t first, at;
+
+	add_up();
+	swz_contexts_begin(&sampled, SWZ_CATALOG_OUTSIDE, true);
+	first = sample(&sampled, SWZ_CONTEXT_ROOT, function(1), 0);
+	at = sample(&sampled, first, function(2), 0);
+	sample(&sampled, at, SWZ_CATALOG_COUNTING, 1036 * 3);
+	at = sample(&sampled, SWZ_CONTEXT_ROOT, function(3), 100);
+	counting = swz_counting_find(&report, &sampled, costs);
+	swz_join_times(&report, &contexts, &sampled, 1, counting);
+	swz_counting_free(counting);
+	ck_assert(sqrt(report.functions[function(1)].variance_ns) >=
+		  1036 * 2.5);
+	ck_assert(sqrt(report.functions[function(3)].variance_ns) < 1036);
+	swz_contexts_free(&sampled);
+}
+END_TEST
+
 START_TEST(samples_give_the_times)
 {
 	struct swz_contexts sampled;
@@ -709,6 +735,7 @@ int main(void)
 	tcase_add_test(tests, samples_give_the_times);
 	tcase_add_test(tests, counting_takes_no_time_of_short_calls);
 	tcase_add_test(tests, counting_has_not_all_of_a_slow_processor);
+	tcase_add_test(tests, what_a_short_call_has_may_be_its_callers);
 	tcase_add_test(tests, counts_since_a_snapshot);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

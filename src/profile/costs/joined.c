@@ -61,7 +61,8 @@ struct way {
 struct counted {
 	int64_t own_ns, self_ns;
 	int64_t kept_ns, done_ns;
-	double unsure_ns; /* whose time is not told by the samples */
+	double unsure_ns; /* of which the samples don't tell whether it is the
+			   * function's or its caller's */
 };
 
 struct swz_counting {
@@ -75,6 +76,7 @@ struct joining {
 	struct swz_contexts *sampled;
 	struct shared *functions;
 	size_t function_count;
+	double *unsure_ns;     /* per function: of those that it calls */
 	size_t recorded_count; /* contexts, before any were added */
 	uint32_t *next;        /* per recorded context: the function's next */
 	/* (parent, function): the child with the most calls, folded or not */
@@ -597,6 +599,20 @@ static int64_t keep(struct counted *c, int64_t ns)
 	       before;
 }
 
+/* What may be the caller's of the time of a call, FROM being the counting
+ * there. */
+static void note_caller(struct joining *j, const struct swz_context *from)
+{
+	const struct swz_context *items = j->sampled->items;
+	const struct swz_context *called = &items[from->parent];
+	uint32_t caller = items[called->parent].function;
+	const struct counted *c = &j->counting->functions[called->function];
+
+	if (caller != called->function && caller < j->counting->count)
+		j->unsure_ns[caller] += c->unsure_ns * (double)from->self_ns /
+					(double)c->own_ns;
+}
+
 /* Puts the contexts of the counts, as folded ones, then those of the samples
  * with their times. */
 static void put_contexts_together(struct joining *j)
@@ -626,6 +642,7 @@ static void put_contexts_together(struct joining *j)
 		if (from->function == SWZ_CATALOG_COUNTING) {
 			uint32_t of = sampled->items[from->parent].function;
 
+			note_caller(j, from);
 			to[i] = to[from->parent];
 			ns = keep(&j->counting->functions[of], from->self_ns);
 			j->result.left_out_ns = swz_add(
@@ -704,6 +721,8 @@ static double variance_of(const struct joining *j, size_t function)
 		ns += share * (double)(c->own_ns - c->kept_ns);
 		unsure = share * c->unsure_ns;
 	}
+	if (j->counting && function < j->counting->count)
+		unsure += j->unsure_ns[function];
 	return ns * (double)j->result.bound_ns + unsure * unsure;
 }
 
@@ -718,6 +737,9 @@ struct swz_joined swz_join_times(struct swz_report *counts,
 			    .sampled = sampled,
 			    .counting = counting};
 
+	if (counting)
+		j.unsure_ns = swz_allocate(counting->count + 1,
+					   sizeof(*j.unsure_ns));
 	if (counts->without_times)
 		join_counts(&j);
 	else
@@ -732,6 +754,7 @@ struct swz_joined swz_join_times(struct swz_report *counts,
 		counts->functions[i].variance_ns = variance_of(&j, i);
 	swz_report_sort(counts);
 	swz_map_free(&j.children);
+	free(j.unsure_ns);
 	free(j.functions);
 	free(j.next);
 	free(j.recorded_ns);

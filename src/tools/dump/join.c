@@ -203,6 +203,41 @@ static void take_labels(struct swz_profile *to, const struct swz_profile *from)
 	}
 }
 
+static uint64_t end_of(const struct swz_profile *profile)
+{
+	return swz_add_count(
+		profile->header.start_realtime_ns,
+		(uint64_t)swz_profile_ns(
+			profile, (int64_t)swz_profile_duration_ticks(profile)));
+}
+
+/* Samples begin with the program, and end with it also if it is killed. Counts
+ * end with the last call that the file tells of then. */
+static void take_extent(struct swz_profile *to, const struct swz_profile *from)
+{
+	struct swz_file_header *header = &to->header;
+	uint64_t begin = header->start_realtime_ns, end = end_of(to), ticks;
+	uint64_t other = from->header.start_realtime_ns;
+
+	if (!begin || !other || begin > INT64_MAX || end_of(from) > INT64_MAX)
+		return;
+	if (other < begin) {
+		begin = other;
+		ticks = (uint64_t)swz_scale(
+			(int64_t)(header->start_realtime_ns - begin),
+			to->clock_ticks, to->clock_ns);
+		if (ticks > header->start_ticks)
+			return;
+		header->start_ticks -= ticks;
+		header->start_realtime_ns = begin;
+	}
+	if (end_of(from) > end)
+		header->end_ticks = header->start_ticks +
+				    (uint64_t)swz_scale(
+					    (int64_t)(end_of(from) - begin),
+					    to->clock_ticks, to->clock_ns);
+}
+
 /* The first with that number that is not yet taken: numbers come again. */
 static const struct swz_profile_thread *take_thread(const struct threads *t,
 						    uint32_t samples,
@@ -552,9 +587,10 @@ static int write_joined(struct swz_dump_input *input,
 	for (size_t i = 0; i < input->count; i++) {
 		uint32_t sampled = samples_of(&t, i);
 
-		if (sampled != SWZ_INDEX_NONE)
-			take_labels(input->profiles[i],
-				    samples->profiles[sampled]);
+		if (sampled == SWZ_INDEX_NONE)
+			continue;
+		take_labels(input->profiles[i], samples->profiles[sampled]);
+		take_extent(input->profiles[i], samples->profiles[sampled]);
 	}
 	if ((!(options->format->needs & SWZ_NEEDS_PLACES) &&
 	     !options->table.offsets) ||
