@@ -20,17 +20,15 @@
 
 /* --- processes that have just begun -------------------------------------- */
 
-/* A process that has no profile by then gets none. */
+/* A process that is so old and has no profile gets none. */
 #define YOUNG_SECONDS 10.0
 
+/* (when this command began: what it waits for does not grow old meanwhile) */
 static bool is_young(int32_t pid)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (double)now.tv_sec - (double)swz_process_start(pid) /
-					    (double)sysconf(_SC_CLK_TCK) <
-	       YOUNG_SECONDS;
+	return (double)swz_process_start(getpid()) -
+		       (double)swz_process_start(pid) <
+	       YOUNG_SECONDS * (double)sysconf(_SC_CLK_TCK);
 }
 
 static bool is_swizzle_run(int32_t pid)

@@ -67,7 +67,7 @@ for mode in '' 'MODE=trace' 'TIMING=sampled'; do
 	usual_mode
 done
 it 'the same where a thunk has followed until then'
-step single own pits 31
+step single own pits 73
 assert_complete profile
 assert_calls profile in_handler "$handled" leaf "$handled" \
 	bottom $((1 + 3 * attempts + handled))
