@@ -193,6 +193,60 @@ static void read_file(struct swz_code_file *file, int fd)
 	}
 }
 
+#define MOST_NAME 256
+
+/* False: it has none, or none that could be a file's. */
+static bool read_soname(const struct elf_tables *tables, char name[MOST_NAME])
+{
+	const Elf64_Shdr *dynamic = swz_elf_section(&tables->elf, ".dynamic");
+	Elf64_Dyn entries[64];
+	uint64_t strings;
+	ssize_t n;
+
+	if (!dynamic || dynamic->sh_link >= tables->elf.section_count)
+		return false;
+	strings = tables->elf.sections[dynamic->sh_link].sh_offset;
+	/* (it comes first, with DT_NEEDED) */
+	n = pread(tables->fd, entries,
+		  dynamic->sh_size < sizeof(entries) ? dynamic->sh_size
+						     : sizeof(entries),
+		  (off_t)dynamic->sh_offset);
+	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof(*entries); i++) {
+		if (entries[i].d_tag != DT_SONAME)
+			continue;
+		n = pread(tables->fd, name, MOST_NAME,
+			  (off_t)(strings + entries[i].d_un.d_val));
+		return n > 0 && *name && memchr(name, 0, (size_t)n) &&
+		       !strchr(name, '/');
+	}
+	return false;
+}
+
+/* Programs ask for a library by its SONAME, libz.so.1, and so it is called
+ * where calls are counted. The kernel knows the file that this leads to,
+ * libz.so.1.2.13. Of OPENED, the path by which it was opened, the folder is
+ * that of the file. */
+static char *path_by_soname(struct swz_code_file *file, const char *opened,
+			    const struct stat *st)
+{
+	const char *slash = strrchr(file->path, '/');
+	const char *other = strrchr(opened, '/');
+	char name[MOST_NAME], *path;
+	struct stat found;
+	bool same;
+
+	if (!file->readable || !slash || !other || strcmp(slash, other) != 0 ||
+	    !read_soname(&file->own->tables, name))
+		return NULL;
+	path = swz_print("%.*s/%s", (int)(other - opened), opened, name);
+	same = stat(path, &found) == 0 && found.st_dev == st->st_dev &&
+	       found.st_ino == st->st_ino;
+	free(path);
+	return same ? swz_print("%.*s/%s", (int)(slash - file->path),
+				file->path, name)
+		    : NULL;
+}
+
 /* The vDSO of every process is the same as our own. */
 static void read_vdso(struct swz_code_file *file)
 {
@@ -238,6 +292,8 @@ struct swz_code_file *swz_code_file_of(const struct swz_mapped_file *mapped)
 	/* (a file may really have such a name) */
 	if (!opened || !opened[swz_mapped_path_length(opened)])
 		file->path[length] = '\0';
+	if (opened)
+		file->asked_for = path_by_soname(file, opened, &st);
 	free(opened);
 	swz_grow(&files, &file_capacity, file_count,
 		 sizeof(struct swz_code_file *));
@@ -265,6 +321,7 @@ void swz_code_files_close(void)
 			free(own->plt_names[n]);
 		free(own->plt_names);
 		free(own);
+		free(files[i]->asked_for);
 		free(files[i]->path);
 		free(files[i]);
 	}

@@ -19,7 +19,8 @@ struct swz_code_function {
 };
 
 struct swz_code_file {
-	char *path; /* as the process names it; without " (deleted)" */
+	char *path;      /* as the process names it; without " (deleted)" */
+	char *asked_for; /* the same by its SONAME, if that leads to it, too */
 	uint64_t inode;
 	int32_t pid;     /* of a process that maps it; 0: just a file */
 	bool readable;   /* it was opened, and is an ELF file for x86-64 */

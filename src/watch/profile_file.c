@@ -814,7 +814,10 @@ static void add_code(struct content *c, const struct swz_image *image,
 		       sizeof(record.build_id));
 		record.first_function = (uint32_t)first + 1;
 		record.function_count = record.counts[0] = (uint32_t)count;
-		add_module(c, i, m->file->path, &record);
+		add_module(c, i,
+			   m->file->asked_for ? m->file->asked_for
+					      : m->file->path,
+			   &record);
 		if (count)
 			add_functions(c, image, n, i, first, count);
 		if (count && swz_code_file_is_gone(m->file))

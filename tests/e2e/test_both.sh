@@ -666,6 +666,14 @@ ln -s libbusy.so.1.0 real/libbusy.so.1
 gcc -O1 -o uses uses.c real/libbusy.so.1.0 -Wl,-rpath,"$PWD/real"
 "$RUN" -q -m both -o uses.both ./uses
 "$DUMP" -q -f csv -o - uses.both >out
-assert_matches out '^300,[1-9].*,busy,libbusy.so'
+assert_matches out '^300,[1-9].*,busy,libbusy.so.1,'
+"$DUMP" -q -f csv -o - uses.both.samples >out
+assert_matches out ',busy,libbusy.so.1,'
+# (a SONAME that does not lead to the file is not its name)
+cp real/libbusy.so.1.0 real/libbusy.so.2
+gcc -O1 -o other uses.c real/libbusy.so.2 -Wl,-rpath,"$PWD/real"
+LD_PRELOAD=$PWD/real/libbusy.so.2 "$RUN" -q -m sample -o other.samples ./other
+"$DUMP" -q -f csv -o - other.samples >out
+assert_matches out ',busy,libbusy.so.2,'
 
 finish

@@ -565,6 +565,7 @@ START_TEST(counting_takes_no_time_of_short_calls)
 	ck_assert_int_eq(swz_report_function(&report, function(1)).self_ns,
 			 1000);
 	ck_assert_int_eq(joined.left_out_ns, 100 + 1036 / 2);
+	ck_assert_int_eq(joined.unsure_ns, 1036 / 2);
 	ck_assert_int_eq(report.total_ns, 2036);
 	swz_contexts_free(&sampled);
 }

@@ -648,6 +648,7 @@ static void put_contexts_together(struct joining *j)
 			j->result.left_out_ns = swz_add(
 				j->result.left_out_ns,
 				swz_sub(from->self_ns, ns));
+			j->result.unsure_ns = swz_add(j->result.unsure_ns, ns);
 		} else if (i)
 			to[i] = swz_contexts_child(&all, to[from->parent],
 						   from->function, from->place,

@@ -342,11 +342,20 @@ bool swz_is_one_run(const struct swz_section *section)
 	       times->root_start == counts->root_start;
 }
 
+uint64_t swz_left_out_ns(const struct swz_section *section)
+{
+	uint64_t ns = (uint64_t)section->joined->left_out_ns;
+
+	for (size_t i = 0; i < section->sampled_count; i++)
+		ns = swz_add_count(ns,
+				   section->sampled[i]->header.profiling_ns);
+	return ns;
+}
+
 void swz_put_joined_note(FILE *stream, const struct swz_section *section)
 {
 	const struct swz_joined *joined = section->joined;
-	uint64_t own_ns = (uint64_t)joined->left_out_ns;
-	size_t i;
+	uint64_t own_ns = swz_left_out_ns(section);
 
 	fprintf(stream,
 		swz_is_one_run(section)
@@ -355,12 +364,14 @@ void swz_put_joined_note(FILE *stream, const struct swz_section *section)
 			: "counts are of the recorded run, times of the "
 			  "sampled one (%" PRIu64 " samples)",
 		joined->samples);
-	for (i = 0; i < section->sampled_count; i++)
-		own_ns = swz_add_count(
-			own_ns, section->sampled[i]->header.profiling_ns);
 	if (own_ns)
 		fprintf(stream, "; %.*f s of counting left out",
 			own_ns < 100000000 ? 3 : 2, (double)own_ns / 1e9);
+	if (joined->unsure_ns > section->report->total_ns / 50)
+		fprintf(stream,
+			", up to %.*f s of short calls may be more of it",
+			joined->unsure_ns < 100000000 ? 3 : 2,
+			(double)joined->unsure_ns / 1e9);
 }
 
 /* --- the heading --------------------------------------------------------- */

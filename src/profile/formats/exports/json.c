@@ -535,14 +535,18 @@ static void put_process(struct swz_json *json,
 	put_totals(json, section);
 }
 
-static void put_joined(struct swz_json *json, const struct swz_joined *joined)
+static void put_joined(struct swz_json *json, const struct swz_section *section)
 {
+	const struct swz_joined *joined = section->joined;
+
 	swz_json_line(json);
 	swz_json_open(json, "joined", "{");
 	swz_json_integer(json, "samples", joined->samples);
 	swz_json_number(json, "bound_ns", joined->bound_ns);
 	swz_json_integer(json, "by_stacks", joined->by_stacks);
 	swz_json_integer(json, "by_proportion", joined->by_proportion);
+	swz_json_ns(json, "counting_ns", (int64_t)swz_left_out_ns(section));
+	swz_json_ns(json, "unsure_counting_ns", joined->unsure_ns);
 	swz_json_integer(json, "without", joined->without);
 	swz_json_close(json, "}");
 }
@@ -680,7 +684,7 @@ void swz_write_json(struct swz_writer *writer,
 	swz_json_open(json, NULL, "{");
 	put_process(json, section);
 	if (section->joined)
-		put_joined(json, section->joined);
+		put_joined(json, section);
 	if (section->old)
 		put_comparison(json, section);
 	put_slow_calls(json, section);
