@@ -37,7 +37,7 @@ if have 'what can be written no more' strace; then
 	it 'where nothing more can be written it does not go on'
 	SWIZZLE_TIMING='' "$RUN" -q -m trace -o trace "$TARGETS/calls" 600000 >/dev/null
 	for format in chrome perfetto speedscope html; do
-		which=write
+		which='write'
 		[ $format != html ] || which=pread64
 		whole=$(system_calls $which $format /dev/null)
 		begun=$(system_calls $which $format /dev/full)
