@@ -158,16 +158,26 @@ static bool has_ended(const struct swz_stop *s, int32_t tid)
 	       task.state == 'X';
 }
 
-/* *ENDED: there is no such thread any more. */
+/* *ENDED: there is no such thread any more. A tracer of ours that had lingered may end
+ * between any two of these looks: then nobody has the thread, or a tracer that is no
+ * thread of ours any more. The second look finds who has it really. */
 static enum swz_stop_result seize(struct swz_stop *s, int32_t tid, bool *ended)
 {
+	enum swz_stop_result result;
+	bool again = false;
+
 	*ended = false;
 	if (find(s, tid))
 		return SWZ_STOP_DONE;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0) {
+	while (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0) {
 		/* it may be a zombie, or have ended just now */
 		*ended = errno == ESRCH || has_ended(s, tid);
-		return *ended ? SWZ_STOP_DONE : why_not_seized(s->pid, tid);
+		if (*ended)
+			return SWZ_STOP_DONE;
+		result = why_not_seized(s->pid, tid);
+		if (result == SWZ_STOP_LATE || again)
+			return result;
+		again = true;
 	}
 	swz_grow(&s->threads, &s->capacity, s->count, sizeof(*s->threads));
 	s->threads[s->count++] = (struct swz_stopped){.tid = tid};
