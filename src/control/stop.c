@@ -158,9 +158,10 @@ static bool has_ended(const struct swz_stop *s, int32_t tid)
 	       task.state == 'X';
 }
 
-/* *ENDED: there is no such thread any more. A tracer of ours that had lingered may end
- * between any two of these looks: then nobody has the thread, or a tracer that is no
- * thread of ours any more. The second look finds who has it really. */
+/* *ENDED: there is no such thread any more. A tracer of ours that had lingered
+ * may end between any two of these looks: then nobody has the thread, or a
+ * tracer that is no thread of ours any more. The second look finds who has it
+ * really. */
 static enum swz_stop_result seize(struct swz_stop *s, int32_t tid, bool *ended)
 {
 	enum swz_stop_result result;

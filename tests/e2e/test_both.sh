@@ -45,6 +45,16 @@ assert_not_contains counted bound_ns
 "$DUMP" -q -f csv -o - "$calls.samples" >samples
 assert_matches samples '^samples,'
 
+it 'a process without a sample is none without times'
+"$RUN" -q -m both -o many/ bash -c 'for i in 1 2 3 4 5 6 7 8; do (:); done
+	"$0" >/dev/null' "$TARGETS/joined"
+for options in '-f chrome' '-f perfetto' '-f firefox' '-f samples' '--from 10%'; do
+	# shellcheck disable=SC2086
+	capture "$DUMP" $options -o many.out many
+	assert_status 0
+done
+rm -f many.out
+
 it 'callgrind: exact calls with sampled cost'
 "$DUMP" -q -f callgrind -o edges "$calls"
 awk '/^fn=.*light/ { light = 1 } /^fn=.*heavy/ { light = 0 } /^calls=1000 / { n++ } END { exit n != 2 }' edges ||
@@ -80,6 +90,19 @@ sys.exit(not (int(rows["fib"]["calls"]) == 78176337 and int(rows["get"]["calls"]
               and abs(total - native) <= 0.15 * native + error["get"] + error["fib"]))
 END
 assert_not_contains out 'run-time code'
+# Functions that are not shown give their time to their callers, and no counting with it.
+totals() { # OPTION...
+	"$DUMP" -q -f json "$@" short.both | grep -oE '"(total|counting|unsure_counting)_ns":[0-9]+' | xargs
+}
+for options in '-H *' '-N fib' '-N get' '-F main' '-C get' --script; do
+	set -f
+	# shellcheck disable=SC2086
+	assert_eq "$(totals)" "$(totals $options)" "times with $options"
+	set +f
+done
+"$DUMP" -q -n 0 -f csv -o - -N get --diff short.both -- short.both >out
+assert_eq "$(totals | sed 's/[^ ]*total_ns:\([0-9]*\).*/\1/')" \
+	"$(awk -F, 'NR > 1 { sum += $4 } END { printf "%.0f", sum }' out)" 'total of --diff'
 assert_le "$(number short.both.samples broken_stacks)" "$(($(number short.both.samples samples) / 50))" 'stacks that could not be read'
 
 it 'threads and processes have their own times, which add up to those of all'
@@ -629,8 +652,17 @@ assert_status 0
 first=$(cksum <"twice/swizzle.out.$alone.samples")
 capture "$RUN" -q -o twice/ -p $alone --for 100ms
 assert_status 0
+# (the samples of the recordings before are no times of a later one)
+for mode in count profile; do
+	capture "$RUN" -q -m $mode -o twice/$mode -p $alone --for 100ms
+	assert_status 0
+done
 exec 9<&-
 wait $alone
+"$DUMP" -q -f table twice/count >table
+assert_contains table 'exact; no times (-m count)'
+"$DUMP" -q -f table twice/profile >table
+assert_not_contains table 'times by samples'
 assert_eq "$first" "$(cksum <"twice/swizzle.out.$alone.samples")"
 assert_exists "twice/swizzle.out.$alone.1.samples"
 

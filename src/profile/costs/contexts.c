@@ -165,8 +165,18 @@ static uint32_t find(const struct adding *adding,
 					node->id);
 	if (node->flags & SWZ_NODE_FOLDED)
 		parent = folded_parent(adding, node);
-	if (adding->contexts->by_place)
+	if (function == SWZ_CATALOG_COUNTING && adding->contexts->by_counted) {
+		const struct swz_tree_node *counted =
+			&adding->tree->nodes[node->parent];
+
+		/* (swz_view_apply() may have made another one of it) */
+		if (node->function != NONE)
+			counted = node;
+		place = swz_binding_function(adding->binding, counted->function,
+					     counted == node ? 0 : counted->id);
+	} else if (adding->contexts->by_place) {
 		place = place_in(adding, parent, node, false);
+	}
 	return swz_contexts_child(adding->contexts, parent, function, place,
 				  &adding->tree->nodes[node->context] != node);
 }

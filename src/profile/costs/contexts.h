@@ -55,6 +55,9 @@ struct swz_contexts {
 	 * are told apart by the place that they hit, in contexts of their own.
 	 */
 	bool by_hit;
+	/* To be set likewise: the place of SWZ_CATALOG_COUNTING is the function
+	 * whose call was counted, which need not be shown. */
+	bool by_counted;
 	/* To be set likewise: of counts it is said which calls came through a
 	 * jump. */
 	bool finds_jumps;

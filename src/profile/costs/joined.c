@@ -536,29 +536,48 @@ static int64_t cost_of(struct counted *c, uint64_t calls,
 	return (int64_t)(own * (double)calls);
 }
 
+/* The function whose calls were counted in this context of counting. */
+static uint32_t counted_function(const struct swz_contexts *sampled,
+				 const struct swz_context *counting)
+{
+	return sampled->by_counted ? counting->place
+				   : sampled->items[counting->parent].function;
+}
+
+static size_t function_count(const struct swz_contexts *sampled)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sampled->count; i++) {
+		const struct swz_context *item = &sampled->items[i];
+		uint32_t function = item->function;
+
+		if (function == SWZ_CATALOG_COUNTING && i)
+			function = counted_function(sampled, item);
+		if (function >= count)
+			count = function + (size_t)1;
+	}
+	return count;
+}
+
 struct swz_counting *swz_counting_find(const struct swz_report *counts,
 				       const struct swz_contexts *sampled,
 				       struct swz_call_costs costs)
 {
 	struct swz_counting *counting = swz_allocate(1, sizeof(*counting));
 	const struct swz_context *items = sampled->items;
-	struct counted *all;
-	size_t count = 0, i;
+	size_t count = function_count(sampled), i;
+	struct counted *all = swz_allocate(count + 1, sizeof(*all)), *c;
 
-	for (i = 0; i < sampled->count; i++)
-		if (items[i].function >= count)
-			count = items[i].function + 1u;
-	all = swz_allocate(count + 1, sizeof(*all));
 	for (i = 1; i < sampled->count; i++) {
-		uint32_t parent = items[items[i].parent].function;
-
-		if (items[i].function == SWZ_CATALOG_COUNTING)
-			all[parent].own_ns = swz_add(all[parent].own_ns,
-						     items[i].self_ns);
-		else
+		if (items[i].function == SWZ_CATALOG_COUNTING) {
+			c = &all[counted_function(sampled, &items[i])];
+			c->own_ns = swz_add(c->own_ns, items[i].self_ns);
+		} else {
 			all[items[i].function].self_ns = swz_add(
 				all[items[i].function].self_ns,
 				items[i].self_ns);
+		}
 	}
 	for (i = 0; i < count; i++)
 		if (all[i].own_ns)
@@ -599,18 +618,21 @@ static int64_t keep(struct counted *c, int64_t ns)
 	       before;
 }
 
-/* What may be the caller's of the time of a call, FROM being the counting
+/* Parts of the time of a call of OF may be the caller's; FROM is the counting
  * there. */
-static void note_caller(struct joining *j, const struct swz_context *from)
+static void note_caller(struct joining *j, const struct swz_context *from,
+			uint32_t of)
 {
 	const struct swz_context *items = j->sampled->items;
-	const struct swz_context *called = &items[from->parent];
-	uint32_t caller = items[called->parent].function;
-	const struct counted *c = &j->counting->functions[called->function];
+	const struct swz_context *caller = &items[from->parent];
+	const struct counted *c = &j->counting->functions[of];
 
-	if (caller != called->function && caller < j->counting->count)
-		j->unsure_ns[caller] += c->unsure_ns * (double)from->self_ns /
-					(double)c->own_ns;
+	if (caller->function == of)
+		caller = &items[caller->parent];
+	if (caller->function != of && caller->function < j->counting->count)
+		j->unsure_ns[caller->function] += c->unsure_ns *
+						  (double)from->self_ns /
+						  (double)c->own_ns;
 }
 
 /* Puts the contexts of the counts, as folded ones, then those of the samples
@@ -640,9 +662,9 @@ static void put_contexts_together(struct joining *j)
 		int64_t ns = from->self_ns;
 
 		if (from->function == SWZ_CATALOG_COUNTING) {
-			uint32_t of = sampled->items[from->parent].function;
+			uint32_t of = counted_function(sampled, from);
 
-			note_caller(j, from);
+			note_caller(j, from, of);
 			to[i] = to[from->parent];
 			ns = keep(&j->counting->functions[of], from->self_ns);
 			j->result.left_out_ns = swz_add(

@@ -147,6 +147,14 @@ static bool is_left_out(const struct swz_view *view, uint8_t verdict)
 	       (view->callers.count && !(verdict & LEADS));
 }
 
+/* Time in what counts calls is the program's in part only: it must not become
+ * that of a function. */
+static bool is_counting(const struct swz_tree *tree,
+			const struct swz_tree_node *node)
+{
+	return tree->samples && node->id == SWZ_FUNCTION_COUNTING;
+}
+
 /* An edge that goes back to an ancestor leads to what that one does. False:
  * nothing was new. */
 static bool follow_back(struct filtering *f)
@@ -229,6 +237,8 @@ static void hit_lines(const struct filtering *f)
 		struct swz_tree_node *node = &tree->nodes[index];
 		const struct swz_tree_node *parent = &tree->nodes[node->parent];
 
+		if (is_counting(tree, node))
+			continue;
 		if (!(node->flags & SWZ_NODE_HIDDEN)) {
 			if (made[node->parent] ||
 			    (f->view->script &&
@@ -262,6 +272,11 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 	struct filtering f = {.view = view, .binding = binding, .tree = tree};
 	size_t i;
 
+	/* (a parent that is not shown may become a place of its caller) */
+	for (i = 1; i < tree->count; i++)
+		if (is_counting(tree, &tree->nodes[i]))
+			tree->nodes[i].function =
+				tree->nodes[tree->nodes[i].parent].function;
 	f.below = swz_allocate(tree->count, 1);
 	for (i = 1; i < tree->context_count; i++)
 		f.below[tree->contexts[i]] = verdict_below(
@@ -278,7 +293,8 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 
 		/* nobody knows whether what was not traced would match */
 		if (node->flags & SWZ_NODE_HIDDEN ||
-		    node->id == SWZ_FUNCTION_UNTRACED)
+		    node->id == SWZ_FUNCTION_UNTRACED ||
+		    is_counting(tree, node))
 			continue;
 		if (!is_left_out(view, verdict))
 			continue;

@@ -151,6 +151,12 @@ struct swz_profile_sample {
 /* True if the profile has samples with their times. */
 bool swz_profile_has_samples(const struct swz_profile *profile);
 
+/* The same of COUNT profiles of a run: some of them have samples with their
+ * times, and no other has samples without. A process that soon ends has none.
+ */
+bool swz_profiles_have_samples(struct swz_profile *const *profiles,
+			       size_t count);
+
 /* All samples of a thread in the order of time; to be freed. */
 struct swz_profile_sample *swz_samples_read(
 	const struct swz_profile *profile,

@@ -21,6 +21,23 @@ bool swz_profile_has_samples(const struct swz_profile *profile)
 	return profile->sample_chunk_count != 0;
 }
 
+bool swz_profiles_have_samples(struct swz_profile *const *profiles,
+			       size_t count)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct swz_file_header *header = &profiles[i]->header;
+
+		if (swz_profile_has_samples(profiles[i]))
+			any = true;
+		else if (!(header->flags & SWZ_FILE_SAMPLES) ||
+			 header->flags & SWZ_FILE_MERGED || header->samples)
+			return false;
+	}
+	return any;
+}
+
 static uint32_t root_of(const struct swz_profile_thread *thread)
 {
 	return thread->record.root;

@@ -110,16 +110,18 @@ static void find_groups(struct comparison *c)
 		}
 }
 
-/* GROUP may be NULL: all. */
+/* GROUP may be NULL: all. WHOLE: also what is not to be shown. */
 static void add_input(const struct comparison *c,
 		      const struct swz_dump_input *input,
 		      const struct swz_range *range, const struct group *group,
-		      struct swz_dump_result *result)
+		      bool whole, struct swz_dump_result *result)
 {
 	struct swz_dump_options options = c->options;
 	size_t i, j;
 
 	options.range = *range;
+	if (whole)
+		options.view = (struct swz_view){.only = {0}};
 	swz_dump_begin_adding(input, &options, NULL);
 	for (i = 0; i < input->count; i++)
 		for (j = 0; j < input->profiles[i]->thread_count; j++) {
@@ -132,22 +134,38 @@ static void add_input(const struct comparison *c,
 		}
 }
 
+static void add_runs(const struct comparison *c, const struct side *side,
+		     size_t count, const struct group *group, bool whole,
+		     struct swz_dump_join *join)
+{
+	swz_dump_join_begin(join);
+	for (size_t i = 0; i < count; i++) {
+		const struct run *run = &side->runs[i];
+
+		add_input(c, &run->input, &run->range, group, whole,
+			  &join->counts);
+		add_input(c, &run->samples, &run->range, group, whole,
+			  &join->times);
+	}
+}
+
 /* Adds counts and samples of the first COUNT runs, and joins them. */
 static void join_runs(const struct comparison *c, const struct side *side,
 		      size_t count, const struct group *group,
 		      struct swz_dump_result *result, struct swz_joined *joined)
 {
 	const struct run *first = &side->runs[0];
-	struct swz_dump_join join;
+	struct swz_dump_join join, all;
+	struct swz_counting *counting = NULL;
 	size_t i;
 
-	swz_dump_join_begin(&join);
-	for (i = 0; i < count; i++) {
-		const struct run *run = &side->runs[i];
-
-		add_input(c, &run->input, &run->range, group, &join.counts);
-		add_input(c, &run->samples, &run->range, group, &join.times);
+	if (group || !swz_view_is_whole(&c->options.view)) {
+		add_runs(c, side, count, NULL, true, &all);
+		counting = swz_dump_take_counting(&all, &first->input,
+						  &first->samples);
 	}
+	add_runs(c, side, count, group, false, &join);
+	join.counting = counting;
 	swz_dump_join_end(&join, &first->input, &first->samples);
 	for (i = 0; i < count; i++)
 		swz_dump_mark_uncounted(&join.counts.report, &c->catalog,
@@ -191,7 +209,7 @@ static void add_up(const struct comparison *c, size_t side,
 		result->report.unit_ns = (int64_t)count;
 		for (i = 0; i < count; i++) {
 			add_input(c, &of->runs[i].input, &of->runs[i].range,
-				  group, result);
+				  group, false, result);
 			swz_runs_note(runs, &result->report);
 		}
 	}

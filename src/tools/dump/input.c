@@ -440,10 +440,8 @@ bool swz_dump_has_all_threads(const struct swz_dump_input *input,
 bool swz_dump_shows_samples(const struct swz_dump_input *input,
 			    const struct swz_dump_options *options)
 {
-	for (size_t i = 0; i < input->count; i++)
-		if (!swz_profile_has_samples(input->profiles[i]))
-			return false;
-	return input->count && options->format->of_samples;
+	return options->format->of_samples &&
+	       swz_profiles_have_samples(input->profiles, input->count);
 }
 
 /* Parts of the input that are asked for: what came after a snapshot (--since),
@@ -505,19 +503,12 @@ static uint64_t ticks_of(const struct swz_dump_moment *moment,
 		       : UINT64_MAX;
 }
 
-static bool has_samples(const struct swz_dump_input *input)
-{
-	for (size_t i = 0; i < input->count; i++)
-		if (!swz_profile_has_samples(input->profiles[i]))
-			return false;
-	return input->count != 0;
-}
-
 /* The profiles are cut to that range: no format knows of it. */
 static void keep_samples(const struct swz_dump_input *input,
 			 struct swz_dump_options *options)
 {
-	if (options->format->of_samples || !has_samples(input))
+	if (options->format->of_samples ||
+	    !swz_profiles_have_samples(input->profiles, input->count))
 		return;
 	for (size_t i = 0; i < input->count; i++)
 		swz_samples_keep_range(input->profiles[i], options->range.from,
@@ -540,6 +531,7 @@ static void warn_late(const char *option, uint64_t ticks, uint64_t first,
 bool swz_dump_find_range(const struct swz_dump_input *input,
 			 struct swz_dump_options *options)
 {
+	bool sampled = swz_profiles_have_samples(input->profiles, input->count);
 	uint64_t first = UINT64_MAX, last = 0;
 	size_t i, j;
 
@@ -547,7 +539,7 @@ bool swz_dump_find_range(const struct swz_dump_input *input,
 		const struct swz_profile *profile = input->profiles[i];
 
 		if (!swz_profile_traced(profile) &&
-		    (options->at.given || !swz_profile_has_samples(profile))) {
+		    (options->at.given || !sampled)) {
 			swz_dump_complain(
 				options->at.given
 					? "%s: not a trace (swizzle-run -m "

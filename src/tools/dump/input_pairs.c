@@ -240,6 +240,18 @@ static bool is_of_input(const struct swz_dump_input *input,
 	return false;
 }
 
+/* A recording of an attached process that ended before another one began is not
+ * the other one's, though the process is the same. False also if the end is not
+ * known. */
+static bool ended_before(const struct swz_file_header *samples,
+			 const struct swz_file_header *counts)
+{
+	return samples->end_ticks > samples->start_ticks &&
+	       swz_add_count(samples->start_realtime_ns,
+			     samples->end_ticks - samples->start_ticks) <
+		       counts->start_realtime_ns;
+}
+
 /* The latest that began before; NULL: there is none. */
 static const struct profile_file *samples_of_program(
 	const struct profile_files *files, const struct swz_file_header *counts)
@@ -254,6 +266,7 @@ static const struct profile_file *samples_of_program(
 		    is_same_process(&file->header, counts) &&
 		    file->header.start_realtime_ns <=
 			    counts->start_realtime_ns &&
+		    !ended_before(&file->header, counts) &&
 		    (!latest || latest->header.start_realtime_ns <
 					file->header.start_realtime_ns))
 			latest = file;
@@ -388,8 +401,8 @@ static bool take_samples(struct swz_dump_input *input,
 		      swz_dump_has_range(options);
 	bool by_rank = options->columns_by == SWZ_BY_RANK;
 
-	for (size_t i = 0; i < input->sample_count; i++)
-		wanted &= swz_profile_has_samples(input->samples[i]);
+	wanted &= swz_profiles_have_samples(input->samples,
+					    input->sample_count);
 	/* how often ranks call something says little of what they wait for */
 	for (size_t i = 0; i < input->count && by_rank; i++)
 		wanted |= input->profiles[i]->header.flags & SWZ_FILE_COUNTS;

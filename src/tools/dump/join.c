@@ -31,6 +31,7 @@ static void begin_all(struct swz_dump_result *result)
 	*result = (struct swz_dump_result){.has_contexts = true};
 	swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE, true);
 	result->contexts.finds_jumps = true;
+	result->contexts.by_counted = true;
 }
 
 static void add_all(struct swz_dump_input *input,
@@ -540,27 +541,34 @@ void swz_dump_join_free(struct swz_dump_join *join)
 	swz_dump_free_result(&join->times);
 }
 
-/* Costs of counting are found from all threads together, also where only some
- * are shown: --tid has the times of --by thread. */
+struct swz_counting *swz_dump_take_counting(
+	struct swz_dump_join *all, const struct swz_dump_input *input,
+	const struct swz_dump_input *samples)
+{
+	struct swz_counting *counting = NULL;
+
+	if (all->counts.report.without_times)
+		counting = swz_counting_find(&all->counts.report,
+					     &all->times.contexts,
+					     costs_of(input, samples));
+	swz_dump_free_result(&all->counts);
+	swz_dump_join_free(all);
+	return counting;
+}
+
 static struct swz_counting *find_counting(
 	struct swz_dump_input *input, struct swz_dump_input *samples,
 	const struct swz_dump_options *options)
 {
 	struct swz_dump_options of_all = *options;
-	struct swz_counting *counting = NULL;
 	struct swz_dump_join all;
 
 	of_all.threads.count = 0;
+	of_all.view = (struct swz_view){.only = {0}};
 	swz_dump_join_begin(&all);
 	add_all(input, &all.counts, &of_all);
 	add_all(samples, &all.times, &of_all);
-	if (all.counts.report.without_times)
-		counting = swz_counting_find(&all.counts.report,
-					     &all.times.contexts,
-					     costs_of(input, samples));
-	swz_dump_free_result(&all.counts);
-	swz_dump_join_free(&all);
-	return counting;
+	return swz_dump_take_counting(&all, input, samples);
 }
 
 static int write_joined(struct swz_dump_input *input,
@@ -577,7 +585,7 @@ static int write_joined(struct swz_dump_input *input,
 	swz_dump_join_begin(&join);
 	join.counts.contexts.by_offset = options->table.offsets;
 	join.times.contexts.by_offset = options->table.offsets;
-	if (options->threads.count)
+	if (options->threads.count || !swz_view_is_whole(&options->view))
 		join.counting = find_counting(input, samples, options);
 	add_all(input, &join.counts, options);
 	add_all(samples, &join.times, options);

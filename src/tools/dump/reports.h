@@ -303,6 +303,14 @@ struct swz_dump_join {
 };
 
 void swz_dump_join_begin(struct swz_dump_join *join);
+
+/* What counting took, for JOIN.counting of another join: found from ALL threads
+ * and functions, also where only some are shown, so that --tid has the times of
+ * --by thread, and hidden functions leave the total as it is. Gives ALL back,
+ * which was not ended. */
+struct swz_counting *swz_dump_take_counting(
+	struct swz_dump_join *all, const struct swz_dump_input *input,
+	const struct swz_dump_input *samples);
 void swz_dump_join_end(struct swz_dump_join *join,
 		       const struct swz_dump_input *input,
 		       const struct swz_dump_input *samples);
