@@ -918,7 +918,8 @@ static void add_thread(struct content *c, const struct swz_sample_run *run,
 		record.last_ticks = record.start_ticks;
 	memcpy(record.name, thread->name, sizeof(record.name));
 	swz_thread_time(&time, &own, thread, record.last_ticks);
-	record.processor_ns = time.processor_ns;
+	/* (no function has our part, but the thread did not wait in it) */
+	record.processor_ns = time.processor_ns + time.own_ns;
 	*own_ns += time.own_ns;
 	record.processor_ticks = record.last_ticks;
 	add_nodes(c, image, index, n, &time, &record);

@@ -55,6 +55,13 @@ for options in '-f chrome' '-f perfetto' '-f firefox' '-f samples' '--from 10%';
 done
 rm -f many.out
 
+it 'what was never sampled has no times, and that is said'
+"$RUN" -q -m count -o only.count "$TARGETS/joined" >/dev/null
+capture "$DUMP" -f csv -o - "$calls" only.count
+assert_status 0
+assert_matches err '^swizzle: only.count: this run was not sampled: '
+assert_eq 1 "$(wc -l <err)" 'lines'
+
 it 'callgrind: exact calls with sampled cost'
 "$DUMP" -q -f callgrind -o edges "$calls"
 awk '/^fn=.*light/ { light = 1 } /^fn=.*heavy/ { light = 0 } /^calls=1000 / { n++ } END { exit n != 2 }' edges ||
@@ -342,6 +349,15 @@ for engine in perf pause; do
 	assert_eq 1 "$(($(wc -l <rows) - 1))" "$engine: threads"
 	"$DUMP" -q -f info -o info cold.$engine.samples
 	assert_matches info 'samples in the profiler.s code'
+	# a thread does not wait while it plans: rows have the heading's waiting
+	"$DUMP" -q -f json -o heading.json cold.$engine
+	python3 - rows heading.json <<'END' || fail "$engine: $(cat rows) $(head -c 400 heading.json)"
+import csv, json, sys
+waiting = sum(int(row["waiting_ns"]) for row in csv.DictReader(open(sys.argv[1])))
+heading = json.load(open(sys.argv[2]))["parts"][0]
+total = heading["total_ns"] + heading["waiting_ns"]
+sys.exit(abs(waiting - heading["waiting_ns"]) > 0.03 * total + 10e6)
+END
 done
 
 it 'a run that is too short for a sample has counts, and no times of 0'

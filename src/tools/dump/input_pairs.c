@@ -450,6 +450,24 @@ static void leave_out_empty(struct swz_dump_input *input,
 	input->sample_count = 0;
 }
 
+/* Profiles of runs that nobody sampled, beside others: calls of theirs have no
+ * times, which the rows of all do not show. */
+static void warn_unsampled(const struct swz_dump_input *input)
+{
+	for (size_t i = 0; i < input->count; i++) {
+		bool sampled = false;
+
+		for (size_t j = 0; j < input->sample_count && !sampled; j++)
+			sampled = is_pair(input->samples[j],
+					  input->profiles[i]);
+		if (!sampled)
+			swz_dump_complain("%s: this run was not sampled: its "
+					  "calls are among the others, its "
+					  "times are not known",
+					  input->profiles[i]->name);
+	}
+}
+
 void swz_dump_find_pairs(struct swz_dump_input *input,
 			 const struct swz_dump_options *options)
 {
@@ -469,6 +487,7 @@ void swz_dump_find_pairs(struct swz_dump_input *input,
 	if (options->format->events && !swz_dump_is_traced(input) &&
 	    !swz_dump_has_last_values(input, options))
 		return;
+	warn_unsampled(input);
 	what = swz_dump_not_of_times(options, true);
 	counts = input->count &&
 		 input->profiles[0]->header.flags & SWZ_FILE_COUNTS;

@@ -503,7 +503,7 @@ static void put_sampling(FILE *stream, const struct swz_file_header *header)
 	if (header->own_samples)
 		fprintf(stream,
 			"samples in the profiler's code: %" PRIu64
-			" (%.3f s of processor time, which is no thread's)\n",
+			" (%.3f s of processor time, which is no function's)\n",
 			header->own_samples,
 			(double)header->profiling_ns / 1e9);
 	if (header->unread_scripts)
