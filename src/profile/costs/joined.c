@@ -661,7 +661,7 @@ static void put_contexts_together(struct joining *j)
 		const struct swz_context *from = &sampled->items[i];
 		int64_t ns = from->self_ns;
 
-		if (from->function == SWZ_CATALOG_COUNTING) {
+		if (from->function == SWZ_CATALOG_COUNTING && j->counting) {
 			uint32_t of = counted_function(sampled, from);
 
 			note_caller(j, from, of);
