@@ -679,6 +679,11 @@ wait $alone
 assert_contains table 'exact; no times (-m count)'
 "$DUMP" -q -f table twice/profile >table
 assert_not_contains table 'times by samples'
+for profile in "twice/swizzle.out.$alone" twice/count twice/profile; do
+	"$DUMP" -q -f csv --by thread "$profile" >threads.csv
+	assert_eq "$alone" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "tid") tid = i }
+		NR > 1 { print $tid }' threads.csv)" "threads of $profile"
+done
 assert_eq "$first" "$(cksum <"twice/swizzle.out.$alone.samples")"
 assert_exists "twice/swizzle.out.$alone.1.samples"
 

@@ -544,6 +544,25 @@ static void index_times(struct swz_profile *profile)
 	}
 }
 
+/* The thread that plans in a process that is attached to has a record, like
+ * each that begins a profile. It runs none of the program's functions. */
+static bool is_own_thread(const struct swz_profile_thread *thread)
+{
+	return strcmp(thread->name, SWZ_OWN_THREAD_NAME) == 0 &&
+	       thread->last_ticks <= thread->record.start_ticks;
+}
+
+static void drop_own_threads(struct swz_profile *profile)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (!is_own_thread(&profile->threads[i]))
+			profile->threads[kept++] = profile->threads[i];
+	if (kept) /* (nothing was called: it has what there is) */
+		profile->thread_count = kept;
+}
+
 /* Sorts the records, drops those that are there twice, gives each thread its
  * nodes and events, and each function its module and name. */
 static void profile_index(struct swz_scan *scan)
@@ -581,6 +600,7 @@ static void profile_index(struct swz_scan *scan)
 	index_values(profile);
 	swz_signatures_index(profile);
 	swz_summaries_index(profile);
+	drop_own_threads(profile);
 	swz_ranks_index(scan);
 }
 
