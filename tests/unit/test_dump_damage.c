@@ -307,6 +307,40 @@ START_TEST(a_hole_of_a_terabyte)
 }
 END_TEST
 
+START_TEST(calls_that_were_lost_say_why)
+{
+	struct swz_file_header *header = (void *)bytes;
+
+	dump_made("p", 4242, "lost 399\nmain 1 900\n");
+	dump_says("-f text p", 0,
+		  "p: 399 calls were not recorded: there was no memory, ");
+	load("p");
+	header->flags |= SWZ_FILE_SHORT;
+	save("short", size);
+	dump_says("-f text short", 0,
+		  "short: 399 calls were not recorded: the file could not grow "
+		  "any more (ulimit -f)\n");
+	header->lost_calls = 1;
+	header->full = SWZ_FULL_DISK;
+	save("disk", size);
+	dump_says("-f text disk", 0, "the disk was full");
+	dump_has(dumped.err, "disk: 1 call was not recorded\n");
+}
+END_TEST
+
+START_TEST(one_byte_is_missing)
+{
+	struct swz_file_header *header = (void *)bytes;
+
+	load("p");
+	header->used_bytes = size + 1;
+	save("part", size);
+	dump_says(
+		"-f text part", 0,
+		"part: truncated, 1 byte is missing; showing what is there\n");
+}
+END_TEST
+
 START_TEST(pages_of_zeros)
 {
 	static const char *const plain[] = {"text", "tree --bottom-up"};
@@ -555,6 +589,8 @@ int main(void)
 	tcase_add_test(t, one_bad_file_among_good_ones);
 	tcase_add_test(t, truncated);
 	tcase_add_test(t, a_hole_of_a_terabyte);
+	tcase_add_test(t, calls_that_were_lost_say_why);
+	tcase_add_test(t, one_byte_is_missing);
 	tcase_add_test(t, pages_of_zeros);
 	tcase_add_loop_test(t, random_bytes, 0, RECORDED);
 	tcase_add_test(t, raw_has_all);

@@ -21,6 +21,18 @@
 
 /* --- what a profile lacks and has ---------------------------------------- */
 
+/* Follows "calls were not recorded"; empty if the file says why it is
+ * incomplete, which is told before. */
+static const char *why_lost(const struct swz_file_header *header)
+{
+	if (header->full != SWZ_FULL_NOT)
+		return "";
+	if (header->flags & SWZ_FILE_SHORT)
+		return ": the file could not grow any more (ulimit -f)";
+	return ": there was no memory, the program gave up system calls, "
+	       "threads share their state, or its stack is not an ordinary one";
+}
+
 void swz_dump_warn_damage(const struct swz_profile *profile)
 {
 	const struct swz_damage *damage = &profile->damage;
@@ -28,13 +40,16 @@ void swz_dump_warn_damage(const struct swz_profile *profile)
 
 	if (damage->missing_bytes)
 		swz_dump_complain("%s: truncated, %" PRIu64
-				  " bytes are missing; showing what is there",
-				  profile->name, damage->missing_bytes);
+				  " byte%s missing; showing what is there",
+				  profile->name, damage->missing_bytes,
+				  damage->missing_bytes == 1 ? " is" : "s are");
 	else if (damage->bad_chunks || damage->stray_nodes)
 		swz_dump_complain(
-			"%s: damaged (%" PRIu32 " bad chunks, %" PRIu64
-			" contexts without a thread); showing what is left",
-			profile->name, damage->bad_chunks, damage->stray_nodes);
+			"%s: damaged (%" PRIu32 " bad chunk%s, %" PRIu64
+			" context%s without a thread); showing what is left",
+			profile->name, damage->bad_chunks,
+			damage->bad_chunks == 1 ? "" : "s", damage->stray_nodes,
+			damage->stray_nodes == 1 ? "" : "s");
 	if (!profile->clock_known)
 		swz_dump_complain(
 			"%s: the clock is not calibrated; times are in ticks",
@@ -49,20 +64,18 @@ void swz_dump_warn_damage(const struct swz_profile *profile)
 		swz_dump_complain("%s: incomplete: %s; calls from then on may "
 				  "be missing",
 				  profile->name, full);
-	if (profile->header.lost_calls && full)
-		swz_dump_complain("%s: %" PRIu64 " calls were not recorded",
-				  profile->name, profile->header.lost_calls);
-	else if (profile->header.lost_calls)
-		swz_dump_complain(
-			"%s: %" PRIu64
-			" calls were not recorded: there was no memory, the "
-			"program gave up system calls, threads share their "
-			"state, or its stack is not an ordinary one",
-			profile->name, profile->header.lost_calls);
+	if (profile->header.lost_calls)
+		swz_dump_complain("%s: %" PRIu64 " call%s not recorded%s",
+				  profile->name, profile->header.lost_calls,
+				  profile->header.lost_calls == 1 ? " was"
+								  : "s were",
+				  why_lost(&profile->header));
 	if (profile->folded_calls)
-		swz_dump_complain("%s: %" PRIu64 " calls have no exact context "
+		swz_dump_complain("%s: %" PRIu64 " call%s no exact context "
 				  "(%s)%s",
 				  profile->name, profile->folded_calls,
+				  profile->folded_calls == 1 ? " has"
+							     : "s have",
 				  swz_file_bound(profile->header.full,
 						 profile->header.flags,
 						 "--max-memory was reached"),
