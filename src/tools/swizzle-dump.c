@@ -29,6 +29,8 @@ static int read_and_write(struct swz_dump_options *options)
 			     options->argument_count);
 	if (!options->format->profile && !options->format->functions)
 		swz_dump_find_pairs(&input, options);
+	if (!options->own_times && !swz_dump_not_of_times(options, true))
+		swz_dump_leave_out_uncounted(&input, options);
 	swz_dump_take_callers(&input, options);
 	if (!input.count) {
 		status = EXIT_INPUT;

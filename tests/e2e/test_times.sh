@@ -152,4 +152,18 @@ capture "$DUMP" --times flat.samples calls
 assert_status 1
 assert_contains err 'flat.samples and calls are of different programs'
 
+it 'a run in which nothing was hooked has samples alone'
+for modules in nosuch '!*'; do
+	"$RUN" -q -M "$modules" -o unhooked "$TARGETS/joined" >/dev/null
+	assert_exists unhooked.samples
+	capture "$DUMP" -f csv -o - unhooked
+	assert_status 0
+	assert_contains err 'unhooked: no call was counted'
+	assert_matches out '^samples,'
+	assert_matches out ',heavy,joined,'
+	capture "$DUMP" -q -f csv -o - unhooked
+	assert_status 0
+	assert_empty err
+done
+
 finish

@@ -358,6 +358,41 @@ void swz_dump_free_input(struct swz_dump_input *input)
 	free(input->others);
 }
 
+/* True if a module was hooked, or may have been: of a damaged profile it is not
+ * known. */
+static bool is_any_in_scope(const struct swz_dump_input *input)
+{
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++) {
+		if (swz_profile_damaged(input->profiles[i]))
+			return true;
+		for (j = 0; j < input->profiles[i]->module_count; j++)
+			if (input->profiles[i]->modules[j].record.in_scope)
+				return true;
+	}
+	return false;
+}
+
+void swz_dump_leave_out_uncounted(struct swz_dump_input *input,
+				  const struct swz_dump_options *options)
+{
+	if (!input->sample_count || !input->count || is_any_in_scope(input))
+		return;
+	if (!options->quiet)
+		swz_dump_complain("%s: no call was counted, as nothing was "
+				  "hooked (-M). The samples are shown alone",
+				  input->profiles[0]->name);
+	for (size_t i = 0; i < input->count; i++)
+		swz_profile_free(input->profiles[i]);
+	free(input->profiles);
+	input->profiles = input->samples;
+	input->count = input->sample_count;
+	input->capacity = input->sample_capacity;
+	input->samples = NULL;
+	input->sample_count = input->sample_capacity = 0;
+}
+
 bool swz_dump_has_thread(const struct swz_dump_input *input,
 			 const struct swz_dump_options *options)
 {
