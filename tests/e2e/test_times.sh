@@ -166,4 +166,16 @@ for modules in nosuch '!*'; do
 	assert_empty err
 done
 
+it 'a thread that there is not'
+"$RUN" -q -o threads "$TARGETS/joined" >/dev/null
+assert_exists threads.samples
+tid=$(info_value threads tid)
+for format in text html json; do
+	capture "$DUMP" -f $format -o - --tid nosuch threads
+	assert_status 1
+	assert_contains err "--tid 'nosuch': there is no such thread; there are: "
+	assert_eq 1 "$(grep -o "[0-9]* 'joined'" err | grep -c .)" 'counts and samples list it once'
+	assert_not_contains err 'no thread was recorded'
+done
+
 finish

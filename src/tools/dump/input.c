@@ -420,6 +420,24 @@ static bool has_named(const struct swz_dump_input *input, const char *item)
 
 #define MOST_LISTED 16u
 
+/* True if a profile before that at AT has the thread: counts and samples of one
+ * run have the same ones. */
+static bool is_listed(const struct swz_dump_input *input, size_t at,
+		      const struct swz_profile_thread *thread)
+{
+	for (size_t i = 0; i < at; i++) {
+		const struct swz_profile *earlier = input->profiles[i];
+
+		if (earlier->header.pid != input->profiles[at]->header.pid)
+			continue;
+		for (size_t j = 0; j < earlier->thread_count; j++)
+			if (earlier->threads[j].record.tid ==
+			    thread->record.tid)
+				return true;
+	}
+	return false;
+}
+
 /* To be freed. */
 static char *list_threads(const struct swz_dump_input *input)
 {
@@ -432,7 +450,8 @@ static char *list_threads(const struct swz_dump_input *input)
 				&input->profiles[i]->threads[j];
 			char *longer;
 
-			if (count++ >= MOST_LISTED)
+			if (is_listed(input, i, thread) ||
+			    count++ >= MOST_LISTED)
 				continue;
 			longer = swz_print("%s%s%" PRId32 " '%s'", list,
 					   *list ? ", " : "",
@@ -469,6 +488,24 @@ bool swz_dump_has_all_threads(const struct swz_dump_input *input,
 				  item, list);
 		free(list);
 	}
+	return all;
+}
+
+bool swz_dump_has_named_threads(const struct swz_dump_input *counts,
+				const struct swz_dump_input *samples,
+				const struct swz_dump_options *options)
+{
+	struct swz_dump_input both = {0};
+	bool all;
+
+	both.profiles = swz_allocate(counts->count + samples->count,
+				     sizeof(*both.profiles));
+	for (size_t i = 0; i < counts->count; i++)
+		both.profiles[both.count++] = counts->profiles[i];
+	for (size_t i = 0; i < samples->count; i++)
+		both.profiles[both.count++] = samples->profiles[i];
+	all = swz_dump_has_all_threads(&both, options);
+	free(both.profiles);
 	return all;
 }
 

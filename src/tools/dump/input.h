@@ -65,6 +65,11 @@ bool swz_dump_has_thread(const struct swz_dump_input *input,
 bool swz_dump_has_all_threads(const struct swz_dump_input *input,
 			      const struct swz_dump_options *options);
 
+/* The same where a thread may be in the counts or in the samples of a run. */
+bool swz_dump_has_named_threads(const struct swz_dump_input *counts,
+				const struct swz_dump_input *samples,
+				const struct swz_dump_options *options);
+
 /* Keeps the samples alone where no module was hooked (-M) that could have been
  * counted, and says so. */
 void swz_dump_leave_out_uncounted(struct swz_dump_input *input,

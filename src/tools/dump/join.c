@@ -640,10 +640,7 @@ static int join(struct swz_dump_input *input, struct swz_dump_input *samples,
 				  "joined",
 				  samples->profiles[0]->name,
 				  input->profiles[0]->name);
-	} else if (!swz_dump_has_thread(input, options)) {
-		swz_dump_complain("%s: no thread was recorded",
-				  input->profiles[0]->name);
-	} else {
+	} else if (swz_dump_has_named_threads(input, samples, options)) {
 		if (!swz_view_is_whole(&options->view)) {
 			swz_dump_name_all(input, options);
 			swz_dump_name_all(samples, options);
