@@ -286,7 +286,8 @@ static void add_open(struct swz_run_files *w, int fd, const char *name)
 		return;
 	same = swz_run_has(w->run, h);
 	if (!same || h->flags & SWZ_FILE_SAMPLES) {
-		t->others++;
+		/* (samples of -m both are read with the counts) */
+		t->others += !same || !h->counts_pid;
 		t->sampled |= same;
 		return;
 	}
@@ -609,13 +610,13 @@ static void put_trigger(struct line *l, const char *option,
 	put(l, "; ");
 	put(l, option);
 	put(l, " never came: ");
-	put_count(l, t->calls, " call");
-	if (t->calls) {
-		put(l, " of ");
-		put_digits(l, t->number, 1, true);
-	} else {
-		put(l, " of it was seen (--list says if it is hooked)");
+	if (!t->calls) {
+		put(l, "no call of it was seen (--list says if it is hooked)");
+		return;
 	}
+	put_count(l, t->calls, " call");
+	put(l, " of ");
+	put_digits(l, t->number, 1, true);
 }
 
 static void put_triggers(struct line *l, const struct swz_run_totals *t)
@@ -677,7 +678,7 @@ static void put_line(struct line *l, struct swz_run_files *w)
 	if (tree && !all) {
 		put(l, " and ");
 		put_digits(l, t->files - 1, 1, true);
-		put(l, " more (-o DIR/ keeps those of a run together)");
+		put(l, " more (a new -o DIR/ keeps those of a run together)");
 	}
 	put_missing(l, t);
 	put(l, ". Next: swizzle-dump");

@@ -175,7 +175,7 @@ assert_contains out '--start-at: call 1, came'
 assert_contains out '--stop-at: call 30, never came; calls seen: 10'
 it 'a function that is never called is said, too'
 capture "$RUN" --summary --stop-at no_such_function -o profile "$TARGETS/passes"
-assert_contains err '; --stop-at never came: 0 calls of it was seen'
+assert_contains err '; --stop-at never came: no call of it was seen'
 capture "$RUN" --start-at no_such_function -o profile "$TARGETS/marks"
 assert_status 0
 assert_contains err "--start-at 'no_such_function' matches no function"

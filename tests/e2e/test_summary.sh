@@ -107,6 +107,13 @@ count=$(ls tree | wc -l)
 assert_ge "$count" 4 'profiles'
 assert_contains "$TMP/err" "$count profiles -> tree/swizzle.out.*. Next: swizzle-dump tree/swizzle.out.*"
 assert_eq "$(info_calls tree/*)" "$(line_calls "$TMP/err")" 'calls of all'
+it 'with samples beside them it is one line, too'
+capture "$RUN" -m both -o both/ sh -c 'ls >/dev/null; (ls >/dev/null; exit 3); exec ls'
+assert_status 0
+assert_exists both/swizzle.out.*[0-9].samples
+count=$(find both -name 'swizzle.out.*' ! -name '*.samples*' | wc -l)
+assert_ge "$count" 4 'profiles'
+assert_matches "$TMP/err" ", $count profiles -> both/swizzle\.out\.\*\. Next: swizzle-dump both/swizzle\.out\.\*$"
 it 'those of another run are not counted'
 capture "$RUN" -o tree/ sh -c 'ls >/dev/null; exit 4'
 assert_status 4
