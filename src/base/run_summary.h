@@ -15,7 +15,8 @@
 #define SWZ_RUN_PATH_BYTES 4352u
 
 /* SWIZZLE_TREE in the environment holds the numbers, so that all processes of a
- * run know them: "PID START SHOWN DEVICE INODE". */
+ * run know them: "PID START SHOWN DEVICE INODE", and 1 behind them where the
+ * run is sampled, too. */
 struct swz_run {
 	const char *output;  /* the files' names: absolute, may hold %p */
 	int32_t root_pid;    /* the process that swizzle-run became; 0: none */
@@ -30,6 +31,7 @@ struct swz_run {
 	/* The file that was standard error when swizzle-run began. A program
 	 * that is executed later may have another one in its place. */
 	uint64_t messages_device, messages_inode; /* 0, 0: it was closed */
+	bool sampled; /* -m both; only the library has it */
 };
 
 /* True if the profile is of the run. */

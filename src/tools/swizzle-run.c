@@ -579,7 +579,11 @@ static void start_beside(const struct swz_run *run, const char *elf,
 	settings.program = elf;
 	settings.command = program;
 	problem = swz_sampler_start(&tree, &settings, argv);
-	if (problem && !settings.quiet)
+	if (!problem)
+		swz_environment_set(
+			"SWIZZLE_TREE",
+			swz_text("%s 1", swz_environment_get("SWIZZLE_TREE")));
+	else if (!settings.quiet)
 		swz_notice(
 			"calls are counted without times: cannot sample: %s; "
 			"-m profile times them by hooks",

@@ -96,6 +96,11 @@ for command in "env -i $TMP/variables" "env LD_PRELOAD=$TMP/libother.so $TMP/var
 	capture "$RUN" --no-follow -o d/ -- $command
 	assert_empty err
 done
+it 'a program without us is sampled in a run with samples: that is told'
+capture "$RUN" -m both -o alone/ -- env -i "$TMP/variables"
+assert_status 3
+assert_contains err "swizzle: $TMP/variables is sampled alone, its calls are not counted: it is started with an environment without LD_PRELOAD=libswizzle.so"
+assert_not_contains err 'not profiled'
 capture "$RUN" -o d/ -- env -i ./nonesuch
 assert_not_contains err 'not profiled'
 

@@ -530,12 +530,17 @@ static void tell_unprofiled(const struct execution *x, const char *why)
 	swz_say(*x->path ? x->path : "a program", why, NULL);
 }
 
-/* env -i, a LD_PRELOAD of its own. */
+/* env -i, a LD_PRELOAD of its own. The sampler needs neither. */
 static void tell_environment(const struct execution *x)
 {
 	tell_unprofiled(x,
-			" is not profiled: it is started with an environment "
-			"without LD_PRELOAD=libswizzle.so");
+			swz_config.run.sampled
+				? " is sampled alone, its calls are not "
+				  "counted: it is started with an environment "
+				  "without LD_PRELOAD=libswizzle.so"
+				: " is not profiled: it is started with an "
+				  "environment without "
+				  "LD_PRELOAD=libswizzle.so");
 }
 
 /* -------------------------------------------------------------- the wrapper */

@@ -547,14 +547,15 @@ static void read_of_tests(struct swz_config *c)
 	c->own_frames = (uint32_t)frames;
 }
 
-/* "PID START SHOWN DEVICE INODE", as swizzle-run writes it. */
+/* "PID START SHOWN DEVICE INODE" or that with " 1", as swizzle-run writes it.
+ */
 static void read_run(struct swz_run *run)
 {
 	const char *s = text("SWIZZLE_TREE");
-	uint64_t numbers[5] = {0};
+	uint64_t numbers[6] = {0};
 
 	run->output = swz_config.output;
-	for (unsigned i = 0; s && i < 5; i++, s += *s == ' ')
+	for (unsigned i = 0; s && i < 6; i++, s += *s == ' ')
 		for (; *s >= '0' && *s <= '9'; s++)
 			numbers[i] = numbers[i] * 10 + (uint64_t)(*s - '0');
 	if (!s || *s || numbers[0] > INT32_MAX)
@@ -564,6 +565,7 @@ static void read_run(struct swz_run *run)
 	run->messages_device = numbers[3];
 	run->messages_inode = numbers[4];
 	run->shown = (uint32_t)numbers[2];
+	run->sampled = numbers[5];
 }
 
 /* Within the folder's name. */
