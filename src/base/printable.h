@@ -34,6 +34,14 @@ size_t swz_character(const char *text, size_t size, bool *shown);
 /* Puts '?' in the place of what is not shown, except characters of KEPT. */
 void swz_make_printable(char *text, const char *kept);
 
+/* --- counts --------------------------------------------------------------- */
+
+/* Ends a noun behind COUNT: "1 call", "2 calls". */
+static inline const char *swz_s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* --- profiles that are full ---------------------------------------------- */
 
 /* Why a profile had no room for all that was to be in it. */

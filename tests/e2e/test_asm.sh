@@ -101,7 +101,7 @@ assert_le "$((before * 2))" "$whole"
 it 'what cannot be shown'
 capture "$DUMP" -f asm no_such_function profile
 assert_status 1
-assert_contains err 'no function is called no_such_function'
+assert_eq 'swizzle: no function is called no_such_function' "$(cat err)" 'the message'
 cp "$TARGETS/stages" gone
 "$RUN" -q -m sample -o lost ./gone
 rm gone

@@ -106,7 +106,7 @@ START_TEST(what_cannot_be_added)
 {
 	ck_assert_int_eq(system("echo nothing >text"), 0);
 	dump_says("--merge-into new text in/a", 1, "text: ");
-	dump_has(dumped.err, "1 profiles added to new");
+	dump_has(dumped.err, "1 profile added to new");
 	dump_refuses("--merge-into text in/a", 1, "text: ");
 	ck_assert_int_eq(system("test nothing = $(cat text)"), 0);
 	dump_refuses("--merge-into in/a in/b", 1,
@@ -192,7 +192,7 @@ START_TEST(chosen_processes_are_merged)
 	dump_has_rows("-f text sum", "4 700 700 main  tool\n"
 				     "0 300 1000 [outside]  -\n");
 	dump("-f info sum");
-	dump_has(dumped.out, "\nmerged: 1 profiles, ");
+	dump_has(dumped.out, "\nmerged: 1 profile, ");
 }
 END_TEST
 

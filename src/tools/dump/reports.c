@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "profile/costs/groups.h"
 #include "profile/file/events.h"
 #include "profile/file/ranks.h"
@@ -253,10 +254,12 @@ static void tell_left_out(const struct swz_event_choice *choice,
 static void tell_undecided(const struct swz_call_rules *rules)
 {
 	if (rules->left_out)
-		swz_dump_complain("%" PRIu64 " calls were left out by "
+		swz_dump_complain("%" PRIu64 " call%s left out by "
 				  "only_show_if and depth (--config), and what "
-				  "they called",
-				  rules->left_out);
+				  "%s called",
+				  rules->left_out,
+				  rules->left_out == 1 ? " was" : "s were",
+				  rules->left_out == 1 ? "it" : "they");
 	if (rules->undecided)
 		swz_dump_complain("%" PRIu64 " times only_show_if could not be "
 				  "decided, as the value was not recorded: "
@@ -284,7 +287,8 @@ static int write_file(const struct swz_dump_options *options, const char *path,
 	swz_progress_end();
 	if (!trace->failure)
 		return swz_dump_end_output(&output, path, options);
-	if (options->calls.why)
+	/* (nothing is wrong with the output, but with what was asked for) */
+	if (options->calls.why || options->format->of_code)
 		swz_dump_complain("%s", trace->failure);
 	else
 		swz_dump_complain("cannot write %s: %s", path, trace->failure);
@@ -325,8 +329,8 @@ static int write_folder(const struct swz_dump_options *options,
 	}
 	if (options->quiet)
 		return EXIT_OK;
-	swz_dump_complain("wrote an index and %" PRIu64 " files into %s",
-			  written.files, path);
+	swz_dump_complain("wrote an index and %" PRIu64 " file%s into %s",
+			  written.files, swz_s(written.files), path);
 	if (written.files < written.calls)
 		swz_dump_complain("%" PRIu64 " of %" PRIu64
 				  " calls are in the index alone: -n N writes "

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "profile/costs/merge.h"
 #include "profile/file/events.h"
 #include "profile/file/inputs.h"
@@ -261,13 +262,16 @@ static void say_done(const struct merging *m)
 {
 	if (m->options->quiet)
 		return;
-	swz_dump_complain("%zu profiles added to %s, which has %" PRIu64 " now",
-			  m->added, m->path, m->merge.header.merged_profiles);
+	swz_dump_complain("%zu profile%s added to %s, which has %" PRIu64
+			  " now",
+			  m->added, swz_s(m->added), m->path,
+			  m->merge.header.merged_profiles);
 	if (m->known)
-		swz_dump_complain("%zu were in it already", m->known);
+		swz_dump_complain("%zu %s in it already", m->known,
+				  m->known == 1 ? "was" : "were");
 	if (m->traces)
 		swz_dump_complain("%zu trace%s: the events are not in the sum",
-				  m->traces, m->traces == 1 ? "" : "s");
+				  m->traces, swz_s(m->traces));
 }
 
 static bool add_inputs(struct merging *m, const struct swz_inputs *inputs,
@@ -478,8 +482,10 @@ static int embed(struct swz_profile *profile,
 		status = profile->archived ? replace_archive(profile)
 					   : append_to_file(profile);
 	if (status == EXIT_OK && !options->quiet)
-		swz_dump_complain("%s: %zu names and %zu source lines added",
-				  profile->name, result.names, result.lines);
+		swz_dump_complain("%s: %zu name%s and %zu source line%s added",
+				  profile->name, result.names,
+				  swz_s(result.names), result.lines,
+				  swz_s(result.lines));
 	return status;
 }
 

@@ -479,15 +479,17 @@ static void put_figures(FILE *stream, const struct swz_rings *rings,
 	put(stream, function->name);
 	fputs("\n", stream);
 	put(stream, swz_catalog_module_name(catalog, function));
-	fprintf(stream, "\n%" PRIu64 " calls, self %s (%.2f %%), incl %s",
-		ring->calls, swz_figure_time(self, ring->self_ns, false),
+	fprintf(stream, "\n%" PRIu64 " call%s, self %s (%.2f %%), incl %s",
+		ring->calls, swz_s(ring->calls),
+		swz_figure_time(self, ring->self_ns, false),
 		percent(rings, ring->self_ns),
 		swz_figure_time(inclusive, ring->inclusive_ns, false));
 	if (ring->left_out)
 		fprintf(stream,
-			"\n%" PRIu64 " calls are not drawn: the ring has %u "
+			"\n%" PRIu64 " call%s not drawn: the ring has %u "
 			"segments",
-			ring->left_out, SWZ_RINGS_MOST_SEGMENTS);
+			ring->left_out, ring->left_out == 1 ? " is" : "s are",
+			SWZ_RINGS_MOST_SEGMENTS);
 	for (i = 0; i < ring->path_count; i++) {
 		fprintf(stream, "\n%" PRIu64 " time%s: ", ring->paths[i].calls,
 			ring->paths[i].calls == 1 ? "" : "s");
@@ -579,7 +581,8 @@ static void put_line(FILE *stream, const struct swz_rings *rings,
 	fputs(" to ", stream);
 	put(stream,
 	    catalog->functions[rings->rings[edge->callee].function].name);
-	fprintf(stream, ": %" PRIu64 " calls", edge->calls);
+	fprintf(stream, ": %" PRIu64 " call%s", edge->calls,
+		swz_s(edge->calls));
 	if (edge->direct < edge->calls)
 		fprintf(stream, ", %" PRIu64 " through hidden functions",
 			edge->calls - edge->direct);
@@ -612,8 +615,9 @@ static void put_head(FILE *stream, const struct swz_rings *rings)
 	}
 	fprintf(stream,
 		"%zu of %zu functions, with the most self time. Left out: "
-		"%" PRIu64 " calls, %.2f %% of the time</text>\n",
+		"%" PRIu64 " call%s, %.2f %% of the time</text>\n",
 		rings->count, rings->present, rings->calls - calls,
+		swz_s(rings->calls - calls),
 		percent(rings, rings->self_ns - self));
 	if (options->clock == SWZ_RINGS_TIME)
 		fprintf(stream,
@@ -634,11 +638,12 @@ static void put_head(FILE *stream, const struct swz_rings *rings)
 			? "the set of functions called"
 			: "the class of the arguments");
 	if (undrawn)
-		fprintf(stream, "%" PRIu64 " calls are not drawn. ", undrawn);
+		fprintf(stream, "%" PRIu64 " call%s not drawn. ", undrawn,
+			undrawn == 1 ? " is" : "s are");
 	if (rings->trace->choice.left_out)
-		fprintf(stream,
-			"%" PRIu64 " calls were left out of the trace. ",
-			rings->trace->choice.left_out);
+		fprintf(stream, "%" PRIu64 " call%s left out of the trace. ",
+			rings->trace->choice.left_out,
+			rings->trace->choice.left_out == 1 ? " was" : "s were");
 	fputs("Point at something for its figures; the wheel zooms, a drag "
 	      "moves</text>\n</g>\n",
 	      stream);

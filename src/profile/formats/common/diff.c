@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "util/memory.h"
 #include "util/output.h"
 #include "profile/costs/contexts.h"
@@ -739,8 +740,9 @@ static void put_side(FILE *stream, const char *side,
 		fprintf(stream, "# %s: %zu profiles merged\n", side,
 			section->profile_count);
 	if (section->report->without_times)
-		fprintf(stream, "# %s: %" PRIu64 " calls in ", side,
-			swz_calls_of(section->report));
+		fprintf(stream, "# %s: %" PRIu64 " call%s in ", side,
+			swz_calls_of(section->report),
+			swz_s(swz_calls_of(section->report)));
 	else
 		fprintf(stream, "# %s: total %" PRId64 " ns in ", side,
 			section->report->total_ns);
@@ -787,8 +789,9 @@ static void put_total_calls(FILE *stream, const struct swz_section *section)
 	uint64_t new = swz_calls_of(section->report);
 	uint64_t old = swz_calls_of(section->old->report);
 
-	fprintf(stream, "# no times (-m count)\n# total: %s%" PRIu64 " calls",
-		new < old ? "-" : "+", new < old ? old - new : new - old);
+	fprintf(stream, "# no times (-m count)\n# total: %s%" PRIu64 " call%s",
+		new < old ? "-" : "+", new < old ? old - new : new - old,
+		swz_s(new < old ? old - new : new - old));
 	if (old)
 		fprintf(stream, " (%+.2f%%)",
 			100 * ((double)new - (double)old) / (double)old);

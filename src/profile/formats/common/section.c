@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/printable.h"
 #include "base/time_bucket.h"
 #include "profile/costs/contexts.h"
 #include "profile/costs/report.h"
@@ -360,10 +361,10 @@ void swz_put_joined_note(FILE *stream, const struct swz_section *section)
 	fprintf(stream,
 		swz_is_one_run(section)
 			? "counts are exact, times by samples (%" PRIu64
-			  " samples)"
+			  " sample%s)"
 			: "counts are of the recorded run, times of the "
-			  "sampled one (%" PRIu64 " samples)",
-		joined->samples);
+			  "sampled one (%" PRIu64 " sample%s)",
+		joined->samples, swz_s(joined->samples));
 	if (own_ns)
 		fprintf(stream, "; %.*f s of counting left out",
 			own_ns < 100000000 ? 3 : 2, (double)own_ns / 1e9);

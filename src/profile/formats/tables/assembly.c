@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/basics.h"
+#include "base/printable.h"
 #include "profile/names/catalog.h"
 #include "profile/names/disassembler.h"
 #include "profile/names/symbols.h"
@@ -582,11 +583,12 @@ static bool put_code(FILE *stream, const struct listing *l,
 		swz_put_text(stream, f->name);
 		fputs(" in ", stream);
 		swz_put_text(stream, swz_catalog_module_name(catalog, f));
-		fprintf(stream, ", %" PRIu64 " bytes", size);
+		fprintf(stream, ", %" PRIu64 " byte%s", size, swz_s(size));
 		if (l->samples)
 			fprintf(stream,
-				": %" PRIu64 " of %" PRIu64 " samples (%.1f%%)",
-				code->samples, l->samples,
+				": %" PRIu64 " of %" PRIu64
+				" sample%s (%.1f%%)",
+				code->samples, l->samples, swz_s(l->samples),
 				100 * (double)code->samples /
 					(double)l->samples);
 		fprintf(stream, "\n%9s %7s %11s %9s\n", "samples", "share",

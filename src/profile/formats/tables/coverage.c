@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "util/memory.h"
 #include "util/output.h"
 
@@ -563,9 +564,10 @@ void swz_write_never(FILE *stream, const struct swz_coverage *coverage)
 			functions++;
 		}
 	fprintf(stream,
-		"# %" PRIu64 " functions never ran, %" PRIu64
-		" bytes\n%9s  %s\n",
-		functions, bytes, "bytes", "function  module  file");
+		"# %" PRIu64 " function%s never ran, %" PRIu64
+		" byte%s\n%9s  %s\n",
+		functions, swz_s(functions), bytes, swz_s(bytes), "bytes",
+		"function  module  file");
 	for (i = 0; i < list.count; i++) {
 		const struct entry *entry = &list.items[i];
 

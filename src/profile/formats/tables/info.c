@@ -373,14 +373,14 @@ static void put_events(FILE *stream, const struct swz_profile *profile)
 	}
 	if (header->min_ticks)
 		fprintf(stream,
-			"left out: %" PRIu64 " calls shorter than %" PRId64
+			"left out: %" PRIu64 " call%s shorter than %" PRId64
 			" ns\n",
-			short_calls,
+			short_calls, swz_s(short_calls),
 			swz_profile_ns(profile, (int64_t)header->min_ticks));
 	if (untraced)
 		fprintf(stream,
-			"not traced: %" PRIu64 " events, for want of room\n",
-			untraced);
+			"not traced: %" PRIu64 " event%s, for want of room\n",
+			untraced, swz_s(untraced));
 	if (damage.foreign || damage.stray || damage.torn || damage.lost_pages)
 		fprintf(stream,
 			"events that do not fit: %" PRIu64 " of no known "
@@ -642,8 +642,9 @@ static void put_embedded(FILE *stream, const struct swz_profile *profile)
 	size_t names = profile->symbol_count - profile->code_functions;
 
 	if (names || profile->line_count)
-		fprintf(stream, "embedded: %zu names, %zu source lines\n",
-			names, profile->line_count);
+		fprintf(stream, "embedded: %zu name%s, %zu source line%s\n",
+			names, swz_s(names), profile->line_count,
+			swz_s(profile->line_count));
 }
 
 static void put_code(FILE *stream, const struct swz_profile *profile)
@@ -665,19 +666,22 @@ static void put_damage(FILE *stream, const struct swz_profile *profile,
 		       const struct findings *findings)
 {
 	const struct swz_damage *damage = &profile->damage;
+	uint64_t left_out = swz_add_count(damage->stray_nodes,
+					  findings->dropped);
 
 	if (findings->repaired)
 		fprintf(stream,
 			"\nrepaired: the times of %" PRIu64
-			" contexts, torn by a kill, a jump or a signal\n",
-			findings->repaired);
+			" context%s, torn by a kill, a jump or a signal\n",
+			findings->repaired, swz_s(findings->repaired));
 	if (!swz_profile_damaged(profile) && !findings->dropped)
 		return;
 	fprintf(stream,
-		"\ndamaged: %" PRIu64 " bytes missing, %" PRIu32
-		" bad chunks, %" PRIu64 " contexts left out\n",
-		damage->missing_bytes, damage->bad_chunks,
-		swz_add_count(damage->stray_nodes, findings->dropped));
+		"\ndamaged: %" PRIu64 " byte%s missing, %" PRIu32
+		" bad chunk%s, %" PRIu64 " context%s left out\n",
+		damage->missing_bytes, swz_s(damage->missing_bytes),
+		damage->bad_chunks, swz_s(damage->bad_chunks), left_out,
+		swz_s(left_out));
 }
 
 static void put_losses(FILE *stream, const struct swz_profile *profile)
@@ -739,8 +743,9 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	put_start(stream, profile);
 	if (header->flags & SWZ_FILE_MERGED)
 		fprintf(stream,
-			"merged: %" PRIu64 " profiles, %" PRIu64 " threads\n",
-			header->merged_profiles, header->merged_threads);
+			"merged: %" PRIu64 " profile%s, %" PRIu64 " thread%s\n",
+			header->merged_profiles, swz_s(header->merged_profiles),
+			header->merged_threads, swz_s(header->merged_threads));
 	if (profile->ranks)
 		fprintf(stream, "times by rank: of %zu, %" PRIu64 " profiles\n",
 			profile->ranks->count,
@@ -773,8 +778,8 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	else
 		fprintf(stream, "contexts: %" PRIu64 "\n", findings.contexts);
 	if (findings.unwound)
-		fprintf(stream, "ended by an exception: %" PRIu64 " calls\n",
-			findings.unwound);
+		fprintf(stream, "ended by an exception: %" PRIu64 " call%s\n",
+			findings.unwound, swz_s(findings.unwound));
 	put_embedded(stream, profile);
 	put_code(stream, profile);
 	put_events(stream, profile);
