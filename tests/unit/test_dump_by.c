@@ -166,7 +166,15 @@ START_TEST(sums_of_sums_in_any_order)
 	dump("-f info sum");
 	dump_has(dumped.out, "merged: 3 profiles, 4 threads\n");
 	dump("-f table sum");
-	dump_has(dumped.out, "3 profiles merged, ");
+	dump_has(dumped.out, "3 profiles merged, 4 threads, ");
+	dump("-f text sum");
+	dump_has(dumped.out, " in 4 threads");
+	dump("-f json sum");
+	dump_has(dumped.out, "\"threads\":4,");
+	dump("-f text --by module sum");
+	dump_has(dumped.out, " in 4 threads");
+	dump("-f text --tid main sum"); /* of how many is not known */
+	dump_has(dumped.out, " in 1 thread");
 	/* in a directory of profiles its own file is none */
 	ck_assert_int_eq(system("mkdir d; cp p q r d"), 0);
 	dump_says("-q --merge-into d/sum d", 0, "");

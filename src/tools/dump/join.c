@@ -606,6 +606,7 @@ static int write_joined(struct swz_dump_input *input,
 		swz_contexts_forget_places(&join.counts.contexts);
 	swz_dump_warn_result(&join.counts, options);
 	swz_dump_resolve(catalog);
+	swz_dump_count_merged_threads(&join.counts.report, input, options);
 	section = swz_dump_new_section(input, 0, &join.counts, options);
 	section.profile_count = input->count;
 	section.joined = &join.joined;

@@ -679,6 +679,7 @@ static int dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 	swz_dump_warn_result(&adding.all, options);
 	swz_dump_end_result(&adding.all);
 	swz_dump_resolve(catalog);
+	swz_dump_count_merged_threads(&adding.all.report, input, options);
 	section = swz_dump_new_section(input, 0, &adding.all, options);
 	section.profile_count = input->count;
 	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
@@ -773,6 +774,7 @@ static int dump_merged(struct swz_dump_input *input,
 		swz_dump_free_result(&result);
 		return status;
 	}
+	swz_dump_count_merged_threads(&result.report, input, options);
 	section = swz_dump_new_section(input, 0, &result, options);
 	section.profile_count = input->count;
 	status = swz_dump_open_target(

@@ -272,6 +272,12 @@ void swz_dump_warn_filter(struct swz_catalog *catalog,
 /* The ticks at which the first of the processes began. */
 uint64_t swz_dump_first_origin(const struct swz_dump_input *input);
 
+/* A sum (--merge-into) has one record of all threads with a name. Counts the
+ * threads that they stand for, once all are added to the report. */
+void swz_dump_count_merged_threads(struct swz_report *report,
+				   const struct swz_dump_input *input,
+				   const struct swz_dump_options *options);
+
 /* A section for it, of the profile at an index and its like. */
 struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
 					size_t index,

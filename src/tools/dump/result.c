@@ -297,6 +297,28 @@ uint64_t swz_dump_first_origin(const struct swz_dump_input *input)
 	return first;
 }
 
+void swz_dump_count_merged_threads(struct swz_report *report,
+				   const struct swz_dump_input *input,
+				   const struct swz_dump_options *options)
+{
+	const size_t records = report->thread_count;
+
+	if (options->threads.count) /* threads of these names are not counted */
+		return;
+	for (size_t i = 0; i < input->count; i++) {
+		const struct swz_profile *profile = input->profiles[i];
+
+		if (profile->header.flags & SWZ_FILE_MERGED &&
+		    profile->header.merged_threads > profile->thread_count)
+			report->thread_count += profile->header.merged_threads -
+						profile->thread_count;
+	}
+	if (records && report->silent_threads == records)
+		report->silent_threads = report->thread_count;
+	if (records && report->unseen_threads == records)
+		report->unseen_threads = report->thread_count;
+}
+
 struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
 					size_t index,
 					const struct swz_dump_result *result,
