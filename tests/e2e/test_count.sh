@@ -149,6 +149,16 @@ program paused.c >paused.c
 "$RUN" -q -m count -o paused.out ./paused
 assert_calls paused.out step 5 other 5
 
+it 'functions that a view leaves out have no row'
+"$RUN" -q -m count -o fib.out "$TARGETS/fib" >/dev/null
+assert_calls fib.out main 1 fib 2692537
+"$DUMP" -q -f csv -o csv -N fib fib.out
+assert_matches csv '^1,.*,main,fib,'
+assert_not_contains csv ',fib,fib,'
+"$DUMP" -q -f csv -o csv --script fib.out # all of them
+assert_matches csv '^calls,'
+assert_not_contains csv ',fib,'
+
 it 'refuses what needs the end of a call'
 for option in '-F x' '-N x' '-D 3' --args '--timing sampled' '--start-at x'; do
 	# shellcheck disable=SC2086 # words

@@ -148,9 +148,13 @@ static uint32_t caller_of(struct swz_thread_sums *sums,
 static uint32_t take_folded(struct swz_thread_sums *sums,
 			    const struct swz_tree_node *node, uint32_t caller)
 {
-	struct swz_function_ticks *sum = swz_thread_sums_function(sums, caller);
+	struct swz_function_ticks *sum;
 	int64_t cost = swz_tree_cost_outside(sums->tree, node);
 
+	/* takes no time, and its caller may be hidden as well: no row */
+	if (sums->tree->counts && is_hidden(node))
+		return caller;
+	sum = swz_thread_sums_function(sums, caller);
 	sum->taken = swz_add(sum->taken, swz_add(node->ticks, cost));
 	if (node->folded_caller == SWZ_INDEX_NONE && !is_hidden(node)) {
 		/* a viewer has to see that it is called by somebody */
