@@ -155,6 +155,51 @@ assert_eq 'both 0' "$(sql base "SELECT mode || ' ' || start_ns FROM processes")"
 assert_eq 0 "$(sql base 'SELECT count(*) FROM threads WHERE start_ns < 0 OR end_ns < start_ns')" \
 	'threads out of their time'
 
+it 'a process that executes another program: one time line, for threads and processes'
+cat >again.c <<-'END'
+	#include <unistd.h>
+	__attribute__((noinline, noclone)) void step(void) { __asm__ volatile(""); }
+	int main(int argc, char **argv)
+	{
+		for (volatile long i = 0; i < 10000000; i++)
+			if (i % 100 == 0)
+				step();
+		if (argc < 3)
+			execl(argv[0], argv[0], "1", argc > 1 ? "2" : NULL, NULL);
+		return 0;
+	}
+END
+gcc -O1 -o again again.c || abort 'no program'
+"$RUN" -q -m both -o execs/ ./again || abort 'no profile'
+base base execs
+assert_eq 3 "$(sql base 'SELECT count(*) FROM processes')" processes
+assert_eq '' "$(sql base 'SELECT id, start_ns, started_unix_ns FROM processes WHERE start_ns !=
+	started_unix_ns - (SELECT min(started_unix_ns) FROM processes)')" 'two starts of one'
+assert_eq 3 "$(sql base 'SELECT count(*) FROM threads')" threads
+assert_eq '' "$(sql base 'SELECT t.id, t.start_ns, p.start_ns, t.end_ns, p.duration_ns
+	FROM threads t JOIN processes p ON p.id = t.process WHERE t.start_ns < p.start_ns OR
+	t.end_ns > p.start_ns + p.duration_ns + 1000')" 'threads out of their process'
+
+it 'the processor time of a thread that was killed is not 0'
+cat >killed.c <<-'END'
+	#include <signal.h>
+	#include <unistd.h>
+	__attribute__((noinline)) void nap(void) { usleep(20000); }
+	int main(void) { nap(), nap(), kill(getpid(), SIGKILL); }
+END
+gcc -O1 -o killed killed.c || abort 'no program'
+("$RUN" -q -m profile -o killed.profile ./killed) 2>/dev/null
+base base killed.profile
+assert_eq 1 "$(sql base 'SELECT count(*) FROM threads')" threads
+assert_eq '' "$(sql base 'SELECT * FROM threads WHERE processor_ns = 0')" 'threads of no time'
+for profile in killed.profile run execs; do
+	base base "$profile"
+	"$DUMP" -q -f csv --by thread -o threads.csv "$profile"
+	assert_eq "$(awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		NR > 1 { print $at["tid"] "|" $at["processor_ns"] }' threads.csv | sort)" \
+		"$(sql base 'SELECT tid, processor_ns FROM threads' | sort)" "processor time, $profile"
+done
+
 it 'a whole file or none'
 echo before >kept
 (ulimit -f 200 && "$DUMP" -f sqlite -o kept many.trace) >out 2>err

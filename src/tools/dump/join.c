@@ -261,11 +261,9 @@ static const struct swz_profile_thread *take_thread(const struct threads *t,
 /* If all samples of a thread, which are few, hit the profiler's code, nothing
  * is left of the processor time that they stand for. COUNTED are the times that
  * the thread has measured itself. */
-static void know_processor(struct swz_groups *groups,
+static void know_processor(struct swz_thread_times *times,
 			   struct swz_thread_times counted)
 {
-	struct swz_thread_times *times =
-		&groups->threads[groups->thread_count - 1].times;
 	int64_t ns = counted.processor_ns;
 
 	if (!times->known || times->processor_ns || !counted.known)
@@ -280,6 +278,7 @@ static void know_processor(struct swz_groups *groups,
 static void put_thread(const struct threads *t, struct swz_profile *of,
 		       const struct swz_profile *profile,
 		       const struct swz_profile_thread *thread,
+		       const struct swz_thread_times *times,
 		       struct swz_dump_result *own)
 {
 	struct swz_section section = *t->section;
@@ -288,9 +287,7 @@ static void put_thread(const struct threads *t, struct swz_profile *of,
 	section.profiles = &of;
 	section.profile_count = 1;
 	section.thread = thread;
-	section.thread_origin = swz_dump_first_origin(
-		profile->header.flags & SWZ_FILE_SAMPLES ? t->samples
-							 : t->input);
+	section.thread_times = times;
 	section.report = &own->report;
 	section.contexts = &own->contexts;
 	(void)swz_dump_write_section(t->target, &section, t->options);
@@ -307,6 +304,7 @@ static void add_joined_thread(const struct threads *t,
 {
 	const struct swz_binding *either = sampled ? samples : counts;
 	struct swz_dump_result own, times;
+	struct swz_thread_times of_thread;
 
 	if (!either)
 		return;
@@ -319,17 +317,21 @@ static void add_joined_thread(const struct threads *t,
 		swz_dump_add_thread(&times, samples, sampled, t->options);
 	(void)swz_join_times(&own.report, &own.contexts, &times.contexts, 1,
 			     t->counting);
+	of_thread = swz_thread_times(either->profile,
+				     sampled ? sampled : counted);
+	if (sampled && counted)
+		know_processor(&of_thread,
+			       swz_thread_times(counts->profile, counted));
 	if (t->target) {
 		own.report.samples = t->section->report->samples;
 		put_thread(t, counts ? counts->profile : either->profile,
-			   either->profile, sampled ? sampled : counted, &own);
+			   either->profile, sampled ? sampled : counted,
+			   &of_thread, &own);
 	} else {
 		swz_groups_add(t->groups, process, either->profile,
 			       sampled ? sampled : counted, &own.report);
-		if (sampled && counted)
-			know_processor(
-				t->groups,
-				swz_thread_times(counts->profile, counted));
+		t->groups->threads[t->groups->thread_count - 1].times =
+			of_thread;
 	}
 	swz_dump_free_result(&own);
 	swz_dump_free_result(&times);
@@ -415,6 +417,20 @@ static bool is_one_run(const struct swz_dump_input *input,
 	return counts->flags & times->flags & SWZ_FILE_MERGED ||
 	       (times->root_pid == counts->root_pid &&
 		times->root_start == counts->root_start);
+}
+
+/* The first process's start. Samples without threads are of no process that is
+ * shown. */
+static uint64_t find_start(const struct threads *t)
+{
+	struct swz_extent extent = {0};
+
+	for (size_t i = 0; i < t->input->count; i++)
+		swz_extent_add(&extent, t->input->profiles[i]);
+	for (size_t i = 0; i < t->samples->count; i++)
+		if (t->samples->profiles[i]->thread_count)
+			swz_extent_add(&extent, t->samples->profiles[i]);
+	return extent.start_ns;
 }
 
 static int write_report(struct threads *t, struct swz_catalog *catalog,
@@ -598,7 +614,9 @@ static int write_joined(struct swz_dump_input *input,
 		if (sampled == SWZ_INDEX_NONE)
 			continue;
 		take_labels(input->profiles[i], samples->profiles[sampled]);
-		take_extent(input->profiles[i], samples->profiles[sampled]);
+		if (is_one_run(input, samples))
+			take_extent(input->profiles[i],
+				    samples->profiles[sampled]);
 	}
 	if ((!(options->format->needs & SWZ_NEEDS_PLACES) &&
 	     !options->table.offsets) ||
@@ -612,6 +630,8 @@ static int write_joined(struct swz_dump_input *input,
 	section.joined = &join.joined;
 	section.sampled = samples->profiles;
 	section.sampled_count = samples->count;
+	if (is_one_run(input, samples))
+		section.started_ns = find_start(&t);
 	section.compensated = false; /* nothing of these times was */
 	if (options->by == SWZ_BY_NOTHING) {
 		status = write_report(&t, catalog, &section);

@@ -14,6 +14,7 @@
 #include "profile/costs/runs.h"
 #include "profile/costs/trace.h"
 #include "profile/file/reader.h"
+#include "profile/file/records.h"
 #include "profile/formats/common/encoders.h"
 #include "profile/names/catalog.h"
 #include "util/figures.h"
@@ -36,7 +37,10 @@ struct swz_section {
 	unsigned int thread_number; /* from 1, if there is a thread */
 	uint64_t origin; /* ticks at time 0 where several processes are shown:
 			  * the first one's start */
-	uint64_t thread_origin; /* joined: the same of the thread's profile */
+	/* Joined, of one run: the first process's start, since 1970. Counts and
+	 * samples may have clocks of their own. 0: otherwise. */
+	uint64_t started_ns;
+	const struct swz_thread_times *thread_times; /* joined: the thread's */
 	bool compensated;
 	const struct swz_range *range; /* of time; NULL: all */
 	/* The section that this is compared with, aligned (see diff.h); NULL:

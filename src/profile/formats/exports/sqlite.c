@@ -485,6 +485,31 @@ static void put_contexts(struct base *base, const struct swz_section *section)
 	}
 }
 
+/* The ticks at time 0 in the clock of PROFILE. */
+static uint64_t origin_in(const struct swz_section *section,
+			  const struct swz_profile *profile)
+{
+	int64_t after_ns;
+
+	if (!section->started_ns)
+		return section->origin;
+	after_ns = (int64_t)(profile->header.start_realtime_ns -
+			     section->started_ns);
+	return profile->header.start_ticks -
+	       (uint64_t)swz_scale(after_ns, profile->clock_ticks,
+				   profile->clock_ns);
+}
+
+static int64_t process_start_ns(const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+
+	if (section->started_ns)
+		return (int64_t)(profile->header.start_realtime_ns -
+				 section->started_ns);
+	return swz_sqlite_ns(section, swz_profile_origin(profile));
+}
+
 static void put_process(struct base *base, const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
@@ -508,8 +533,7 @@ static void put_process(struct base *base, const struct swz_section *section)
 					? (base->one_run ? "both" : "count")
 					: "profile");
 	swz_statement_count(row, header->start_realtime_ns);
-	swz_statement_integer(
-		row, swz_sqlite_ns(section, swz_profile_origin(profile)));
+	swz_statement_integer(row, process_start_ns(section));
 	swz_statement_integer(
 		row,
 		swz_profile_ns(profile,
@@ -535,6 +559,7 @@ static int64_t process_of(struct base *base, const struct swz_section *section,
 		 sizeof(struct swz_profile *));
 	base->processes[base->process_count++] = section->profiles[index];
 	of.profile = section->profiles[index];
+	of.origin = origin_in(section, of.profile);
 	base->untraced_count += !swz_profile_traced(of.profile);
 	put_process(base, &of);
 	swz_sqlite_put_marks(base->mark, &of, (int64_t)base->process_count, 0,
@@ -589,15 +614,17 @@ static void put_thread(struct base *base, const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
 	const struct swz_profile_thread *thread = section->thread;
-	struct swz_thread_times times = swz_thread_times(profile, thread);
+	struct swz_thread_times times = section->thread_times
+						? *section->thread_times
+						: swz_thread_times(profile,
+								   thread);
 	int64_t process = process_of(base, section, 0);
 	struct swz_section own = *section;
 	struct swz_statement *row = swz_statement_prepare(
 		base->database, "INSERT INTO threads VALUES "
 				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
-	if (section->joined)
-		own.origin = section->thread_origin;
+	own.origin = origin_in(section, profile);
 	swz_statement_integer(row, ++base->threads);
 	swz_statement_integer(row, process);
 	swz_statement_integer(row, thread->record.tid);
@@ -606,8 +633,8 @@ static void put_thread(struct base *base, const struct swz_section *section)
 			      swz_sqlite_ns(&own, thread->record.start_ticks));
 	swz_statement_integer(row, swz_sqlite_ns(&own, thread->last_ticks));
 	put_time(row, section->report, section->report->total_ns);
-	/* (that is not known of a part of its time) */
-	if (times.known && !section->range)
+	/* as --by thread: nothing runs for no time; a part's is not known */
+	if (times.known && times.processor_ns && !section->range)
 		swz_statement_integer(row, times.processor_ns);
 	else
 		swz_statement_null(row);
@@ -619,7 +646,7 @@ static void put_thread(struct base *base, const struct swz_section *section)
 	base->short_calls |= thread->record.short_calls != 0;
 	if (swz_profile_traced(profile))
 		note_extent(base, profile, thread);
-	put_slow_calls(base, section);
+	put_slow_calls(base, &own);
 	swz_sqlite_put_marks(base->mark, &own, process, base->threads, false);
 }
 
