@@ -57,7 +57,8 @@ class Header {
 			(model.timeKind === 'waiting' ? ' of waiting' :
 				model.timeKind === 'both' ? ', running or waiting,' :
 					model.holdsSamples ? ' of processor time' :
-						model.knowsWaiting ? ' running' : '') +
+						model.knowsWaiting ? ' running' +
+							(model.unknown() ? ' or unknown' : '') : '') +
 			(model.comparison ? model.comparison.runsText() :
 				model.description.boundNs ? '' :
 				' in ' + (counted === model.threads.length ?

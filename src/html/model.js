@@ -64,6 +64,13 @@ class Model {
 		};
 	}
 
+	// Time in which threads ran or waited, it is not known which: of whole
+	// threads only.
+	unknown() {
+		return this.countedThreads().reduce((sum, {part}) =>
+			sum + (part.unknownNs || 0), 0);
+	}
+
 	// The threads that count and were there in the range.
 	countedThreads() {
 		return this.shownThreads().filter(thread => !thread.part.absent);

@@ -139,6 +139,11 @@ function findRemarks(profile, description, threads, say) {
 		say(DETAIL, false, 'The ruler, the length of a range and where boxes ' +
 			'begin and end are as they were recorded, with what the ' +
 			'hooks took.');
+	const unknown = sumOf(thread => thread.unknownNs || 0);
+
+	if (unknown * 100 > ran)
+		say(TIMES, false, `Self has ${duration(unknown)} in which threads ran or ` +
+			'waited, it is not known which: a process was killed, or still runs.');
 	const apart = threads.some(({rows}) => rows.waiting);
 
 	say(apart ? MEANING : WAITS, false, (apart ? 'Running and waiting are apart. ' :

@@ -3,6 +3,7 @@
 # columns of a small profile: tests/unit/test_dump_by.c.)
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
+need gcc python3
 need_targets running
 
 cat >tree.sh <<'EOF'
@@ -65,5 +66,29 @@ assert_eq 0 "$(awk -F, 'NR > 1 && $4 != "" { n++ } END { print n + 0 }' by.csv)"
 	'figures'
 "$DUMP" --by module plain >by
 assert_not_contains by -wait
+
+it 'a thread that is killed: a heading says no more of it than its row'
+cat >killed.c <<-'END'
+	#include <signal.h>
+	#include <unistd.h>
+	__attribute__((noinline)) void nap(void) { usleep(20000); }
+	int main(void) { nap(), nap(), nap(), kill(getpid(), SIGKILL); }
+END
+gcc -O1 -o killed killed.c || abort 'no program'
+("$RUN" -q -m profile -o killed.profile ./killed) 2>/dev/null
+"$DUMP" -q -f json -o all.json killed.profile
+"$DUMP" -q -f json --by thread -o threads.json killed.profile
+"$DUMP" -q -f text -o text killed.profile
+python3 - 2>wrong <<-'END' || fail "$(cat wrong text)"
+	import json, re, sys
+	all, threads = (json.load(open(name)) for name in ("all.json", "threads.json"))
+	part, [row] = all["parts"][0], threads["rows"]
+	said = dict(re.findall(r"\b(running|waiting|unknown) (\d+) ns", open("text").read()))
+	assert int(said["waiting"]) == part["waiting_ns"] + part["unplaced_waiting_ns"], said
+	assert int(said.get("unknown", 0)) == part["unknown_ns"], said
+	assert abs(part["unknown_ns"] - row["unknown_ns"]) <= part["hooks_ns"] + 1, (part, row)
+	# (where so little came after the last reading, 1 %, it is taken as waiting)
+	assert int(said.get("running", 0)) <= (row["processor_ns"] or 0) + 0.01 * row["wall_ns"], (said, row)
+END
 
 finish

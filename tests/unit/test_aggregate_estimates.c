@@ -237,6 +237,27 @@ START_TEST(what_was_blocked_did_not_run)
 }
 END_TEST
 
+/* Its processor time was read for the last time soon after its start; then it
+ * was seen to wait for 600 us of 999, and killed. */
+START_TEST(what_came_after_the_last_reading_is_not_known_to_run)
+{
+	struct swz_thread_record *record = builder_thread_record(&sum.builder,
+								 0);
+
+	record->processor_ns = 400;
+	record->processor_ticks = record->start_ticks + 1000;
+	record->last_ticks = record->start_ticks + 1000000;
+	sum_call(1, 0, 1, 1, 1, 900000, 1);
+	look(1, SWZ_LOOK_WAITED, 600600);
+	sum_up(false);
+	ck_assert_int_eq(sum.report.late_waiting_ns, 600000);
+	ck_assert_int_eq(sum.report.unknown_ns, 399000);
+	ck_assert_int_le(sum.report.waiting_ns, 600600);
+	ck_assert_int_ge(sum.report.waiting_ns, 600599);
+	ck_assert_int_eq(sum.report.waiting_ns + sum_of_self(), 1000000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("aggregate_estimates");
@@ -256,6 +277,8 @@ int main(void)
 	tcase_add_test(tests, long_calls_of_no_edge_are_dropped);
 	tcase_add_test(tests, waiting_makes_no_short_call_long);
 	tcase_add_test(tests, what_was_blocked_did_not_run);
+	tcase_add_test(tests,
+		       what_came_after_the_last_reading_is_not_known_to_run);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

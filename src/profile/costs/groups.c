@@ -133,6 +133,8 @@ void swz_groups_add(struct swz_groups *groups,
 		.thread = thread,
 		.process = process_of(groups, process),
 		.times = swz_thread_times(profile, thread)};
+	swz_thread_times_see(&groups->threads[index].times,
+			     report->late_waiting_ns);
 	for (i = 0; i < report->function_capacity; i++) {
 		const struct swz_report_function *costs = &report->functions[i];
 

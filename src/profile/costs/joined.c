@@ -401,6 +401,7 @@ static void forget_times(struct swz_report *report)
 	report->hook_ns = 0;
 	report->sampled = false;
 	report->total_ns = report->waiting_ns = report->unplaced_ns = 0;
+	report->unknown_ns = 0;
 }
 
 /* A split function has what its stacks say, if that is more. */

@@ -193,6 +193,9 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 	to->total_ns = swz_add(to->total_ns, from->total_ns);
 	to->waiting_ns = swz_add(to->waiting_ns, from->waiting_ns);
 	to->unplaced_ns = swz_add(to->unplaced_ns, from->unplaced_ns);
+	to->unknown_ns = swz_add(to->unknown_ns, from->unknown_ns);
+	to->late_waiting_ns = swz_add(to->late_waiting_ns,
+				      from->late_waiting_ns);
 	to->raw_ns = swz_add(to->raw_ns, from->raw_ns);
 	to->folded_recursion = swz_add_count(to->folded_recursion,
 					     from->folded_recursion);
@@ -428,19 +431,39 @@ static int64_t waiting_of(struct swz_thread_sums *sums,
 							     : 0;
 }
 
+static int64_t sum_self(const struct swz_thread_sums *sums)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < sums->function_count; i++)
+		sum = swz_add(sum, sums->functions[i].self_ns);
+	return sum;
+}
+
+/* Of the thread's time MOST_NS is not known to be waiting. */
+static void add_unknown(struct swz_report *report,
+			const struct swz_thread_sums *sums, int64_t most_ns)
+{
+	int64_t ns = ns_of(sums, sums->tree->unknown_ticks);
+
+	report->unknown_ns = swz_add(report->unknown_ns,
+				     ns < most_ns ? ns : most_ns);
+}
+
 /* It is known how much of the thread's time was waiting at most, not where. */
 static void add_unplaced(struct swz_report *report,
 			 const struct swz_thread_sums *sums)
 {
 	const struct swz_tree *tree = sums->tree;
-	int64_t all = 0, ns = ns_of(sums, tree->waiting_ticks);
-	size_t i;
+	int64_t all = sum_self(sums), ns = ns_of(sums, tree->waiting_ticks);
 
 	report->silent_threads++;
 	report->unseen_threads += tree->unseen_switches;
-	for (i = 0; i < sums->function_count; i++)
-		all = swz_add(all, sums->functions[i].self_ns);
-	report->unplaced_ns = swz_add(report->unplaced_ns, ns < all ? ns : all);
+	if (ns > all)
+		ns = all;
+	report->unplaced_ns = swz_add(report->unplaced_ns, ns);
+	add_unknown(report, sums, all - ns);
 }
 
 static void find_waiting(struct swz_report *report,
@@ -452,6 +475,8 @@ static void find_waiting(struct swz_report *report,
 
 	if (tree->counts)
 		return;
+	report->late_waiting_ns = swz_add(report->late_waiting_ns,
+					  tree->late_waiting_ns);
 	report->knows_waiting |= by_name || tree->knows_waiting;
 	report->knows_switches |= tree->knows_waiting;
 	report->records_waiting |= by_name || (tree->knows_waiting &&
@@ -478,6 +503,7 @@ static void find_waiting(struct swz_report *report,
 		function->self_ns = swz_sub(function->self_ns,
 					    node->self_waiting_ns);
 	}
+	add_unknown(report, sums, sum_self(sums));
 }
 
 static int64_t running_or_waiting(const struct swz_inclusive_sum *sum)

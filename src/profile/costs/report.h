@@ -132,9 +132,12 @@ struct swz_report {
 	int64_t waiting_ns;  /* what self_waiting_ns add up to */
 	int64_t unplaced_ns; /* of total_ns: waiting, too, but it is not known
 			      * where */
-	uint64_t not_shown;  /* calls, or samples, of what a view hides:
-			      * their time is their callers' */
-	int64_t raw_ns;      /* the threads' time, with the hooks' cost */
+	int64_t unknown_ns;  /* of total_ns: running or waiting, it is not known
+			      * which */
+	int64_t late_waiting_ns;   /* see swz_thread_times_see() */
+	uint64_t not_shown;        /* calls, or samples, of what a view hides:
+				    * their time is their callers' */
+	int64_t raw_ns;            /* the threads' time, with the hooks' cost */
 	uint64_t folded_recursion; /* calls that go on in a context further up
 				    */
 	uint64_t dropped_nodes;

@@ -348,6 +348,7 @@ void swz_report_average(struct swz_report *report, size_t count)
 	report->total_ns /= (int64_t)count;
 	report->waiting_ns /= (int64_t)count;
 	report->unplaced_ns /= (int64_t)count;
+	report->unknown_ns /= (int64_t)count;
 	report->raw_ns /= (int64_t)count;
 	/* one sample in all runs is so much of each */
 	if (report->bound_ns)

@@ -635,6 +635,14 @@ struct swz_thread_times swz_thread_times(
 	return times;
 }
 
+void swz_thread_times_see(struct swz_thread_times *times, int64_t waiting_ns)
+{
+	if (waiting_ns > times->unknown_ns)
+		waiting_ns = times->unknown_ns;
+	times->waiting_ns = swz_add(times->waiting_ns, waiting_ns);
+	times->unknown_ns -= waiting_ns;
+}
+
 void swz_thread_times_add(struct swz_thread_times *sum,
 			  const struct swz_thread_times *other)
 {

@@ -128,6 +128,9 @@ struct swz_thread_times swz_thread_times(
 	const struct swz_profile *profile,
 	const struct swz_profile_thread *thread);
 
+/* After the last reading the thread was seen to wait for so long. */
+void swz_thread_times_see(struct swz_thread_times *times, int64_t waiting_ns);
+
 /* Adds those of another thread: what is not known of one of them is unknown. */
 void swz_thread_times_add(struct swz_thread_times *sum,
 			  const struct swz_thread_times *other);

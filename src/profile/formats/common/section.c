@@ -497,11 +497,17 @@ static void put_total(FILE *stream, const struct swz_section *section)
 		fprintf(stream, ", after %" PRId64 " ns of hooks",
 			swz_report_cost(report));
 	fputs("; times in ns\n", stream);
-	if (report->knows_waiting || report->unplaced_ns)
-		fprintf(stream,
-			"# running %" PRId64 " ns, waiting %" PRId64 " ns\n",
-			swz_sub(report->total_ns, report->unplaced_ns),
-			swz_add(report->waiting_ns, report->unplaced_ns));
+	if (!swz_tells_running(report))
+		return;
+	fputs("# ", stream);
+	if (swz_running_ns(report) || !report->unknown_ns)
+		fprintf(stream, "running %" PRId64 " ns, ",
+			swz_running_ns(report));
+	fprintf(stream, "waiting %" PRId64 " ns",
+		swz_add(report->waiting_ns, report->unplaced_ns));
+	if (report->unknown_ns)
+		fprintf(stream, ", unknown %" PRId64 " ns", report->unknown_ns);
+	putc('\n', stream);
 }
 
 /* Bounded times that columns of digits show as 0. */
@@ -586,6 +592,11 @@ void swz_put_waiting_note(FILE *stream, const struct swz_report *report,
 			"# %" PRId64 " ns of self are waiting: it is not known "
 			"where\n",
 			report->unplaced_ns);
+	if (swz_tells_running(report) && report->unknown_ns)
+		fprintf(stream,
+			"# %" PRId64 " ns of self are running or waiting: it "
+			"is not known which\n",
+			report->unknown_ns);
 	if (report->unseen_threads)
 		fprintf(stream,
 			"# waiting is not known of %" PRIu64 " of %zu threads: "

@@ -117,6 +117,18 @@ void swz_put_heading(FILE *stream, const struct swz_section *section);
 bool swz_shows_waiting(const struct swz_report *report,
 		       const struct swz_table_options *options);
 
+/* True if something is known of what threads waited. */
+static inline bool swz_tells_running(const struct swz_report *report)
+{
+	return report->knows_waiting || report->unplaced_ns;
+}
+
+/* Then: what they are known to have run. */
+static inline int64_t swz_running_ns(const struct swz_report *report)
+{
+	return report->total_ns - report->unplaced_ns - report->unknown_ns;
+}
+
 /* Lines about waiting, and these columns, if there are any. */
 void swz_put_waiting_note(FILE *stream, const struct swz_report *report,
 			  bool columns);

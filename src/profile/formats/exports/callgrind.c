@@ -222,6 +222,11 @@ static void put_description(FILE *stream, const struct swz_section *section)
 			"desc: Waiting: %" PRId64
 			" ns of the time, it is not known where\n",
 			report->unplaced_ns);
+	if (swz_tells_running(report) && report->unknown_ns)
+		fprintf(stream,
+			"desc: Unknown: %" PRId64
+			" ns of the time are running or waiting\n",
+			report->unknown_ns);
 	if (report->unseen_threads ||
 	    (report->knows_waiting && report->silent_threads))
 		fprintf(stream,

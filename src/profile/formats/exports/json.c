@@ -497,10 +497,11 @@ static void put_totals(struct swz_json *json, const struct swz_section *section)
 
 	swz_json_integer(json, "threads", report->thread_count);
 	put_time(json, section, "total_ns", report->total_ns);
-	if (report->knows_waiting || report->unplaced_ns) {
+	if (swz_tells_running(report)) {
 		put_time(json, section, "waiting_ns", report->waiting_ns);
 		put_time(json, section, "unplaced_waiting_ns",
 			 report->unplaced_ns);
+		put_time(json, section, "unknown_ns", report->unknown_ns);
 	}
 	put_time(json, section, "hooks_ns", hooks_ns(section));
 	swz_json_flag(json, "sampled", report->sampled);

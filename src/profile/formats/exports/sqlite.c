@@ -878,6 +878,8 @@ static void put_about(struct base *base)
 			       "--switches records them)");
 	if (!totals->without_times)
 		put_figure(about, "total_ns", (uint64_t)totals->total_ns);
+	if (swz_tells_running(totals))
+		put_figure(about, "unknown_ns", (uint64_t)totals->unknown_ns);
 	put_figure(about, "threads", totals->thread_count);
 	put_figure(about, "folded_recursion", totals->folded_recursion);
 	put_figure(about, "split_functions", swz_report_split(totals));

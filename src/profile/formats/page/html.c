@@ -37,6 +37,7 @@ struct swz_html_thread_note {
 	int64_t start_ns; /* since the first thread's start */
 	int64_t end_ns;
 	int64_t total_ns;
+	int64_t unknown_ns; /* of these, running or waiting */
 	int64_t raw_ns;
 	size_t without_ranks; /* functions for whose ranks there was no room */
 	struct swz_html_events events;
@@ -343,6 +344,8 @@ static void put_thread_note(struct swz_json *json,
 	swz_json_ns(json, "startNs", thread->start_ns);
 	swz_json_ns(json, "endNs", thread->end_ns);
 	swz_json_ns(json, "totalNs", thread->total_ns);
+	if (thread->unknown_ns)
+		swz_json_ns(json, "unknownNs", thread->unknown_ns);
 	swz_json_ns(json, "rawNs", thread->raw_ns);
 	if (thread->without_ranks)
 		swz_json_integer(json, "withoutRanks", thread->without_ranks);
@@ -598,6 +601,9 @@ static struct swz_html_thread_note *note_thread(
 		.end_ns = thread ? swz_events_ns(profile, thread->last_ticks)
 				 : 0,
 		.total_ns = section->report->total_ns,
+		.unknown_ns = swz_tells_running(section->report)
+				      ? section->report->unknown_ns
+				      : 0,
 		.raw_ns = section->report->raw_ns,
 	};
 	return &page->threads[page->thread_count - 1];

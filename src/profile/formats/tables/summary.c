@@ -123,7 +123,8 @@ static void put_kind_of_time(FILE *stream, const struct swz_section *section)
 		fprintf(stream, ", the processor time%s", of);
 		break;
 	case SWZ_RUNNING_TIME:
-		fputs(", running", stream);
+		fputs(report->unknown_ns ? ", running or unknown" : ", running",
+		      stream);
 		break;
 	case SWZ_WALL_TIME:
 		if (*of)
@@ -149,18 +150,26 @@ static void put_running_and_waiting(FILE *stream, const struct swz_style *style,
 				    const struct swz_report *report)
 {
 	int64_t waiting = swz_add(report->waiting_ns, report->unplaced_ns);
-	int64_t running = swz_sub(report->total_ns, report->unplaced_ns);
+	int64_t running = swz_running_ns(report);
 	char figure[SWZ_FIGURE_BYTES];
 
-	if (!report->knows_waiting && !report->unplaced_ns)
+	if (!swz_tells_running(report))
 		return;
 	fprintf(stream, "%s in ",
-		swz_figure_time(figure, swz_add(running, waiting),
+		swz_figure_time(figure,
+				swz_add(report->total_ns, report->waiting_ns),
 				style->utf8));
 	put_many(stream, report->thread_count, "thread", "threads");
-	put_total(stream, ": %s%s running, ", running, style, report);
-	fprintf(stream, "%s waiting\n",
+	fputs(": ", stream);
+	if (running || !report->unknown_ns)
+		put_total(stream, "%s%s running, ", running, style, report);
+	fprintf(stream, "%s waiting",
 		swz_figure_time(figure, waiting, style->utf8));
+	if (report->unknown_ns)
+		fprintf(stream, ", %s unknown",
+			swz_figure_time(figure, report->unknown_ns,
+					style->utf8));
+	putc('\n', stream);
 }
 
 /* Who ran, and for how long. */
@@ -379,6 +388,14 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 			"Note: self has %s more, in which threads "
 			"waited: it is not known where.\n",
 			swz_figure_time(figure, report->unplaced_ns,
+					style->utf8));
+	if (swz_tells_running(report) &&
+	    report->unknown_ns > report->total_ns / 100)
+		fprintf(stream,
+			"Note: self has %s in which threads ran or waited, it "
+			"is not known which: a process was killed, or still "
+			"runs.\n",
+			swz_figure_time(figure, report->unknown_ns,
 					style->utf8));
 	if (report->knows_waiting)
 		put_loss(stream,
