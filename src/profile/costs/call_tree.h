@@ -89,9 +89,9 @@ struct swz_tree {
 	bool knows_waiting;    /* by context switches, or by looks */
 	int64_t waiting_ticks; /* of total_ticks: what its processor time leaves
 				* of them, as far as that is known */
-	int64_t unknown_ticks; /* of total_ticks: running or waiting, after the
-				* last reading of its processor time */
-	int64_t late_waiting_ns; /* that it was seen to wait after that */
+	int64_t read_waiting_ns; /* waiting until the last reading of its
+				  * processor time */
+	int64_t unread_ns;       /* its time after that */
 	bool looked;             /* it was looked at where it runs and waits: */
 	uint64_t waited_ns;
 	bool unseen_switches;      /* there are some, and too many unknown */

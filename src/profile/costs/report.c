@@ -441,14 +441,21 @@ static int64_t sum_self(const struct swz_thread_sums *sums)
 	return sum;
 }
 
-/* Of the thread's time MOST_NS is not known to be waiting. */
-static void add_unknown(struct swz_report *report,
-			const struct swz_thread_sums *sums, int64_t most_ns)
+/* Of the thread's time WAITING_NS are known to be waiting, and REST_NS are not:
+ * those after the last reading of its processor time are unknown. */
+static void add_unknown(struct swz_report *report, const struct swz_tree *tree,
+			int64_t waiting_ns, int64_t rest_ns)
 {
-	int64_t ns = ns_of(sums, sums->tree->unknown_ticks);
+	int64_t late = swz_sub(waiting_ns, tree->read_waiting_ns), unknown;
 
+	if (late > tree->unread_ns)
+		late = tree->unread_ns;
+	if (late < 0)
+		late = 0;
+	unknown = tree->unread_ns - late;
+	report->late_waiting_ns = swz_add(report->late_waiting_ns, late);
 	report->unknown_ns = swz_add(report->unknown_ns,
-				     ns < most_ns ? ns : most_ns);
+				     unknown < rest_ns ? unknown : rest_ns);
 }
 
 /* It is known how much of the thread's time was waiting at most, not where. */
@@ -463,7 +470,7 @@ static void add_unplaced(struct swz_report *report,
 	if (ns > all)
 		ns = all;
 	report->unplaced_ns = swz_add(report->unplaced_ns, ns);
-	add_unknown(report, sums, all - ns);
+	add_unknown(report, tree, ns, all - ns);
 }
 
 static void find_waiting(struct swz_report *report,
@@ -471,12 +478,11 @@ static void find_waiting(struct swz_report *report,
 {
 	struct swz_tree *tree = sums->tree;
 	bool by_name = sums->binding->has_imports;
+	int64_t waiting = 0;
 	size_t i;
 
 	if (tree->counts)
 		return;
-	report->late_waiting_ns = swz_add(report->late_waiting_ns,
-					  tree->late_waiting_ns);
 	report->knows_waiting |= by_name || tree->knows_waiting;
 	report->knows_switches |= tree->knows_waiting;
 	report->records_waiting |= by_name || (tree->knows_waiting &&
@@ -497,13 +503,14 @@ static void find_waiting(struct swz_report *report,
 		node->self_waiting_ns = waiting_of(
 			sums, node, by_name && index != SWZ_TREE_ROOT);
 		function = swz_thread_sums_function(sums, sums->shown[index]);
+		waiting = swz_add(waiting, node->self_waiting_ns);
 		node->self_ns -= node->self_waiting_ns;
 		function->self_waiting_ns = swz_add(function->self_waiting_ns,
 						    node->self_waiting_ns);
 		function->self_ns = swz_sub(function->self_ns,
 					    node->self_waiting_ns);
 	}
-	add_unknown(report, sums, sum_self(sums));
+	add_unknown(report, tree, waiting, sum_self(sums));
 }
 
 static int64_t running_or_waiting(const struct swz_inclusive_sum *sum)

@@ -121,32 +121,24 @@ void swz_tree_take_switches(struct swz_tree *tree,
 
 /* ---- looks from outside ---- */
 
-/* After the last reading of its processor time the thread may have run and
- * waited. It is known to have waited as long as it was seen to. */
-static void divide_time(struct swz_tree *tree,
-			const struct swz_profile *profile,
-			const struct swz_profile_thread *thread)
+/* The thread may have waited after the last reading of its processor time: no
+ * more than it was seen to. */
+static void take_times(struct swz_tree *tree, const struct swz_profile *profile,
+		       const struct swz_profile_thread *thread)
 {
 	struct swz_thread_times times = swz_thread_times(profile, thread);
-	int64_t late = swz_signed(tree->waited_ns) - times.waiting_ns;
-	int64_t ticks = (int64_t)(thread->last_ticks -
-				  thread->record.start_ticks);
+	int64_t ns = times.waiting_ns, most = swz_add(ns, times.unknown_ns);
+	int64_t seen = swz_signed(tree->waited_ns);
 
-	if (!times.wall_ns)
+	tree->read_waiting_ns = ns;
+	tree->unread_ns = times.known ? times.unknown_ns : times.wall_ns;
+	if (!times.known || !times.wall_ns)
 		return;
-	if (!times.known) {
-		tree->unknown_ticks = ticks;
-		return;
-	}
-	if (late > times.unknown_ns)
-		late = times.unknown_ns;
-	if (late > 0)
-		tree->late_waiting_ns = late;
-	swz_thread_times_see(&times, tree->late_waiting_ns);
-	tree->waiting_ticks = swz_scale(ticks, (uint64_t)times.waiting_ns,
-					(uint64_t)times.wall_ns);
-	tree->unknown_ticks = swz_scale(ticks, (uint64_t)times.unknown_ns,
-					(uint64_t)times.wall_ns);
+	if (seen > ns)
+		ns = seen < most ? seen : most;
+	tree->waiting_ticks = swz_scale(
+		(int64_t)(thread->last_ticks - thread->record.start_ticks),
+		(uint64_t)ns, (uint64_t)times.wall_ns);
 }
 
 void swz_tree_take_looks(struct swz_tree *tree,
@@ -186,7 +178,7 @@ void swz_tree_take_looks(struct swz_tree *tree,
 	if (tree->merged)
 		tree->knows_waiting = tree->looked;
 	else
-		divide_time(tree, profile, thread);
+		take_times(tree, profile, thread);
 }
 
 /* A share of the processor time, hooks included. */
