@@ -303,7 +303,7 @@ class Notes {
 		add('Directory', profile.directory || '–');
 		add('Process', `${profile.pid}, child of ${profile.parent}`);
 		add('Started', new Date(profile.startedMs).toLocaleString());
-		add('Duration', duration(profile.durationNs) +
+		add('Duration', (profile.endKnown ? '' : '≥ ') + duration(profile.durationNs) +
 			(profile.holdsSamples ? '' : ', with hooks'));
 		add('Clock', profile.clockKnown ?
 			`${(profile.clockKHz / 1e6).toFixed(3)} GHz` : 'not known');

@@ -72,7 +72,12 @@ cat >killed.c <<-'END'
 	#include <signal.h>
 	#include <unistd.h>
 	__attribute__((noinline)) void nap(void) { usleep(20000); }
-	int main(void) { nap(), nap(), nap(), kill(getpid(), SIGKILL); }
+	int main(void)
+	{
+		for (volatile long i = 0; i < 60000000; i++)
+			;
+		nap(), nap(), nap(), kill(getpid(), SIGKILL);
+	}
 END
 gcc -O1 -o killed killed.c || abort 'no program'
 ("$RUN" -q -m profile -o killed.profile ./killed) 2>/dev/null
@@ -88,7 +93,34 @@ python3 - 2>wrong <<-'END' || fail "$(cat wrong text)"
 	assert int(said.get("unknown", 0)) == part["unknown_ns"], said
 	assert abs(part["unknown_ns"] - row["unknown_ns"]) <= part["hooks_ns"] + 1, (part, row)
 	# (where so little came after the last reading, 1 %, it is taken as waiting)
-	assert int(said.get("running", 0)) <= (row["processor_ns"] or 0) + 0.01 * row["wall_ns"], (said, row)
+	assert int(said.get("running", 0)) <= (row["processor_ns"] or 0) + 0.01 * part["total_ns"] + 20000, (said, row)
 END
+
+it 'what is killed while nobody waits for its end has lasted longer than is known'
+("$RUN" -q -m count -o killed.counts ./killed) 2>/dev/null
+"$DUMP" -f info killed.counts >info
+assert_matches info '^duration: >= [0-9.]* s'
+"$DUMP" -f table killed.counts >table
+assert_matches table '^process [0-9]*, 1 thread, >= [0-9.]* [mun]*s wall-clock time, '
+"$DUMP" --by thread killed.counts >text
+assert_matches text '^ +[0-9]+ +- +>=[0-9]+ '
+"$DUMP" -f table --by thread killed.counts >table
+assert_matches table '^ +- +- >[0-9.]+ [mun]*s '
+"$DUMP" -f csv --by thread killed.counts >by.csv
+assert_eq 'wall_ns ' "$(awk -F , '{ for (i = 1; i <= NF; i++) if (NR == 1) at[$i] = i }
+	NR == 2 { print "wall_ns " $at["wall_ns"] }' by.csv)" 'wall time in csv'
+"$DUMP" -q -f json --by thread killed.counts >by.json
+assert_contains by.json '"wall_ns":null'
+"$DUMP" -q -f sqlite -o killed.db killed.counts
+assert_eq '1 0 0' "$(python3 -c 'import sqlite3
+print(*sqlite3.connect("killed.db").execute("""SELECT count(*), count(t.end_ns),
+	count(p.duration_ns) FROM threads t JOIN processes p ON p.id = t.process""").fetchone())')" \
+	'ends in the base'
+# samples of the same run tell
+("$RUN" -q -m both -o killed.both ./killed) 2>/dev/null
+"$DUMP" -f table --by process killed.both >table
+assert_contains table '100% is '
+assert_matches table '^process [0-9]*, 1 thread, [0-9.]* [mun]*s wall-clock time, '
+assert_not_contains table '>'
 
 finish

@@ -45,6 +45,7 @@ void builder_begin(struct profile_builder *builder)
 	header->version = SWZ_FILE_VERSION;
 	header->header_bytes = SWZ_HEADER_BYTES;
 	header->byte_order = SWZ_FILE_BYTE_ORDER;
+	header->flags = SWZ_FILE_ENDED;
 	header->limit_bytes = 1 << 20;
 	header->pid = 4242;
 	header->parent_pid = 1;

@@ -209,9 +209,13 @@ static void sum_times(struct swz_groups *groups)
 				    &thread->calls.times, thread->calls.min_ns,
 				    thread->calls.max_ns);
 	}
-	for (i = 0; i < groups->process_count; i++)
-		groups->processes[i].times.wall_ns = swz_profile_wall_ns(
-			groups->processes[i].profile);
+	for (i = 0; i < groups->process_count; i++) {
+		struct swz_group_process *process = &groups->processes[i];
+
+		process->times.wall_ns = swz_profile_wall_ns(process->profile);
+		process->times.wall_is_bound = !swz_profile_end_known(
+			process->profile);
+	}
 }
 
 /* Each process behind its parent, and behind its elder brothers with all that

@@ -334,6 +334,12 @@ void swz_profile_calibrate(struct swz_profile *profile)
 	profile->clock_ns = profile->clock_known ? rate.ns : 1;
 }
 
+bool swz_profile_end_known(const struct swz_profile *profile)
+{
+	return profile->header.flags & (SWZ_FILE_ENDED | SWZ_FILE_MERGED) ||
+	       profile->header.end_ticks || profile->written;
+}
+
 uint64_t swz_profile_duration_ticks(const struct swz_profile *profile)
 {
 	uint64_t last = profile->header.start_ticks;

@@ -389,6 +389,10 @@ bool swz_profile_repeats_module(const struct swz_profile *profile,
 /* The wall-clock time from the first thread's start to the latest event. */
 uint64_t swz_profile_duration_ticks(const struct swz_profile *profile);
 
+/* False if the process was killed, or left by _exit, and nobody noted when: its
+ * duration is a lower bound then. What still runs has lasted until now. */
+bool swz_profile_end_known(const struct swz_profile *profile);
+
 /* Ticks to ns, rounded down; saturates. */
 int64_t swz_profile_ns(const struct swz_profile *profile, int64_t ticks);
 

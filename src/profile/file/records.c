@@ -611,7 +611,9 @@ struct swz_thread_times swz_thread_times(
 	const struct swz_thread_record *record = &thread->record;
 	struct swz_thread_times times = {
 		.wall_ns = ns_between(profile, record->start_ticks,
-				      thread->last_ticks)};
+				      thread->last_ticks),
+		.wall_is_bound = !record->end_ticks &&
+				 !swz_profile_end_known(profile)};
 	int64_t seen, ran;
 
 	if (!record->processor_ticks ||
@@ -647,6 +649,7 @@ void swz_thread_times_add(struct swz_thread_times *sum,
 			  const struct swz_thread_times *other)
 {
 	sum->wall_ns = swz_add(sum->wall_ns, other->wall_ns);
+	sum->wall_is_bound |= other->wall_is_bound;
 	sum->processor_ns = swz_add(sum->processor_ns, other->processor_ns);
 	sum->waiting_ns = swz_add(sum->waiting_ns, other->waiting_ns);
 	sum->unknown_ns = swz_add(sum->unknown_ns, other->known

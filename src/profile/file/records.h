@@ -116,6 +116,7 @@ void swz_switches_index(struct swz_profile *profile);
 /* All in ns, with the cost of the hooks. */
 struct swz_thread_times {
 	int64_t wall_ns;      /* from its start to its last moment */
+	bool wall_is_bound;   /* a lower bound: its end is not known */
 	bool known;           /* the processor time; otherwise all below is 0 */
 	int64_t processor_ns; /* that it ran, as far as that is known */
 	int64_t waiting_ns;   /* that it did not run, as far as known */

@@ -237,6 +237,9 @@ static void take_extent(struct swz_profile *to, const struct swz_profile *from)
 				    (uint64_t)swz_scale(
 					    (int64_t)(end_of(from) - begin),
 					    to->clock_ticks, to->clock_ns);
+	else if (!header->end_ticks && swz_profile_end_known(from))
+		header->end_ticks = header->start_ticks +
+				    swz_profile_duration_ticks(to);
 }
 
 /* The first with that number that is not yet taken: numbers come again. */

@@ -265,6 +265,16 @@ void swz_put_time_below(struct swz_cells *cells, enum swz_colour colour,
 	put(cells, SWZ_COLOUR_DIM, below, cells->time + 1);
 }
 
+void swz_put_time_above(struct swz_cells *cells, int64_t ns)
+{
+	bool utf8 = cells->style->utf8;
+	char figure[SWZ_FIGURE_BYTES], least[SWZ_FIGURE_BYTES + 3];
+
+	snprintf(least, sizeof(least), "%s%s", utf8 ? "\u2265" : ">",
+		 swz_figure_time(figure, ns, utf8));
+	put(cells, SWZ_COLOUR_NONE, least, cells->time + 1);
+}
+
 void swz_put_count_or_none(struct swz_cells *cells, uint64_t count,
 			   bool counted)
 {

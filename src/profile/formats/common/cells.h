@@ -55,6 +55,9 @@ void swz_put_share_below(struct swz_cells *cells, int64_t part,
 void swz_put_time_below(struct swz_cells *cells, enum swz_colour colour,
 			int64_t ns, int64_t bound_ns);
 
+/* A lower bound: ">431 us". */
+void swz_put_time_above(struct swz_cells *cells, int64_t ns);
+
 /* The same; "-" for what was not counted. */
 void swz_put_count_or_none(struct swz_cells *cells, uint64_t count,
 			   bool counted);

@@ -73,6 +73,9 @@ void swz_columns_put_text(FILE *stream, const struct swz_columns *columns,
 			fprintf(stream, "%*" PRId64 ".%" PRId64,
 				column->width - 2, field.number / 10,
 				field.number % 10);
+		else if (field.known && field.at_least)
+			swz_put_plain_least(stream, column->width,
+					    field.number);
 		else if (field.is_count)
 			swz_put_plain_count(stream, column->width,
 					    (uint64_t)field.number,
@@ -102,7 +105,7 @@ void swz_columns_put_csv(FILE *stream, const struct swz_columns *columns,
 
 		if (i)
 			putc(',', stream);
-		if (!field.known)
+		if (!field.known || field.at_least)
 			continue;
 		if (field.text)
 			swz_put_csv(stream, field.text);
@@ -119,7 +122,7 @@ void swz_columns_put_json(struct swz_json *json,
 	for (i = 0; i < columns->count; i++) {
 		struct swz_field field = field_of(columns, i, row);
 
-		if (!field.known) {
+		if (!field.known || field.at_least) {
 			swz_json_null(json, name_of(columns, i));
 		} else if (field.text) {
 			swz_json_string(json, name_of(columns, i), field.text);

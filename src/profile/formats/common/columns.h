@@ -15,6 +15,7 @@
 struct swz_field {
 	bool known;
 	bool tenths;      /* the number is ten times what is shown */
+	bool at_least;    /* the time is a lower bound */
 	bool is_count;    /* without a sign: up to UINT64_MAX */
 	int64_t number;   /* where there is no text */
 	int64_t bound_ns; /* above 0: the time is less than this */

@@ -306,6 +306,14 @@ void swz_put_plain_count(FILE *stream, int width, uint64_t count, bool counted)
 		fprintf(stream, "%*s", width, "-");
 }
 
+void swz_put_plain_least(FILE *stream, int width, int64_t ns)
+{
+	char least[32];
+
+	snprintf(least, sizeof(least), ">=%" PRId64, ns);
+	fprintf(stream, "%*s", width, least);
+}
+
 void swz_put_plain_time(FILE *stream, int width, int64_t ns, int64_t bound_ns)
 {
 	char figure[24];
@@ -632,6 +640,7 @@ void swz_extent_add(struct swz_extent *extent,
 		extent->start_ns = start;
 	if (end > extent->end_ns)
 		extent->end_ns = end;
+	extent->end_is_bound |= !swz_profile_end_known(profile);
 }
 
 void swz_extent_add_section(struct swz_extent *extent,

@@ -251,6 +251,8 @@ int64_t swz_plain_bound(const struct swz_report *report, uint32_t function,
 /* At the right of WIDTH columns: "123", or "-"; "123", "<123", or "-". */
 void swz_put_plain_count(FILE *stream, int width, uint64_t count, bool counted);
 void swz_put_plain_time(FILE *stream, int width, int64_t ns, int64_t bound_ns);
+/* ">=123". */
+void swz_put_plain_least(FILE *stream, int width, int64_t ns);
 
 /* The number of calls, or samples, of all functions. */
 uint64_t swz_calls_of(const struct swz_report *report);
@@ -271,6 +273,7 @@ void swz_put_joined_note(FILE *stream, const struct swz_section *section);
 
 struct swz_extent {
 	uint64_t start_ns, end_ns; /* since 1970; 0: nothing yet */
+	bool end_is_bound;         /* one of them may have ended later */
 };
 
 void swz_extent_add(struct swz_extent *extent,

@@ -73,7 +73,8 @@ static const char sqlite_tables[] =
 	"                               -- or both (of these two)\n"
 	"  started_unix_ns INTEGER NOT NULL, -- since 1970\n"
 	"  start_ns INTEGER NOT NULL,   -- since the first process's start\n"
-	"  duration_ns INTEGER NOT NULL,\n"
+	"  duration_ns INTEGER,         -- NULL: its end is not known, as\n"
+	"                               -- of one that was killed\n"
 	"  lost_calls INTEGER NOT NULL  -- that are in no count\n"
 	");\n"
 
@@ -83,7 +84,7 @@ static const char sqlite_tables[] =
 	"  tid INTEGER NOT NULL,\n"
 	"  name TEXT NOT NULL,\n"
 	"  start_ns INTEGER NOT NULL,   -- since the first process's start\n"
-	"  end_ns INTEGER NOT NULL,\n"
+	"  end_ns INTEGER,              -- NULL: not known\n"
 	"  total_ns INTEGER,            -- all self times of the thread\n"
 	"  processor_ns INTEGER,        -- that it ran; NULL: not known, as\n"
 	"                               -- of a part (--from, --to)\n"
@@ -534,10 +535,13 @@ static void put_process(struct base *base, const struct swz_section *section)
 					: "profile");
 	swz_statement_count(row, header->start_realtime_ns);
 	swz_statement_integer(row, process_start_ns(section));
-	swz_statement_integer(
-		row,
-		swz_profile_ns(profile,
-			       (int64_t)swz_profile_duration_ticks(profile)));
+	if (swz_profile_end_known(profile))
+		swz_statement_integer(
+			row, swz_profile_ns(profile,
+					    (int64_t)swz_profile_duration_ticks(
+						    profile)));
+	else
+		swz_statement_null(row);
 	swz_statement_count(row, header->lost_calls);
 	swz_statement_run(row);
 	swz_statement_free(row);
@@ -631,7 +635,11 @@ static void put_thread(struct base *base, const struct swz_section *section)
 	swz_statement_text(row, thread->name);
 	swz_statement_integer(row,
 			      swz_sqlite_ns(&own, thread->record.start_ticks));
-	swz_statement_integer(row, swz_sqlite_ns(&own, thread->last_ticks));
+	if (times.wall_is_bound)
+		swz_statement_null(row);
+	else
+		swz_statement_integer(row,
+				      swz_sqlite_ns(&own, thread->last_ticks));
 	put_time(row, section->report, section->report->total_ns);
 	/* as --by thread: nothing runs for no time; a part's is not known */
 	if (times.known && times.processor_ns && !section->range)

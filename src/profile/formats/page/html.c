@@ -201,6 +201,7 @@ static void put_header(struct swz_json *json, const struct swz_profile *profile)
 	swz_json_ns(json, "durationNs",
 		    swz_profile_ns(profile, (int64_t)swz_profile_duration_ticks(
 						    profile)));
+	swz_json_flag(json, "endKnown", swz_profile_end_known(profile));
 	swz_json_flag(json, "clockKnown", profile->clock_known);
 	swz_json_milli(json, "clockKHz",
 		       (double)profile->clock_ticks /

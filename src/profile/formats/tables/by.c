@@ -350,6 +350,7 @@ static struct swz_field get_times(const void *table, const void *row, int of)
 {
 	const struct swz_by_rows *rows = ((const struct by_table *)table)->rows;
 	const struct swz_thread_times *times = swz_by_times(rows, row);
+	struct swz_field field;
 
 	/* nothing runs without any */
 	if (of == OF_PROCESSOR)
@@ -359,10 +360,12 @@ static struct swz_field get_times(const void *table, const void *row, int of)
 	if (of == OF_WAITING)
 		return swz_field_number(rows->has_times && times->known,
 					times->waiting_ns);
-	return swz_field_number(rows->has_times,
-				of == OF_UNKNOWN && times->known
-					? times->unknown_ns
-					: times->wall_ns);
+	field = swz_field_number(rows->has_times,
+				 of == OF_UNKNOWN && times->known
+					 ? times->unknown_ns
+					 : times->wall_ns);
+	field.at_least = of == OF_WALL && times->wall_is_bound;
+	return field;
 }
 
 static struct swz_field get_percentile(const void *table, const void *row,

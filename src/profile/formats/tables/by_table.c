@@ -110,6 +110,7 @@ struct table {
 	size_t own; /* columns of a matrix that are a thread or a process */
 	size_t all; /* rows that there are */
 	bool narrow;
+	bool bounded; /* some wall times are lower bounds */
 	bool unknown; /* a column for time that neither ran nor waited */
 	int id;       /* the width of a tid or pid */
 	enum swz_sort sort;
@@ -242,11 +243,19 @@ static void put_time(struct table *table, bool known, int64_t ns)
 		put_number(table, SWZ_COLOUR_DIM, "-", table->cells.time + 1);
 }
 
+static void put_wall(struct table *table, const struct swz_thread_times *times)
+{
+	if (times->wall_is_bound)
+		swz_put_time_above(&table->cells, times->wall_ns);
+	else
+		put_time(table, true, times->wall_ns);
+}
+
 static void put_times(struct table *table, const struct swz_group_row *row)
 {
 	const struct swz_thread_times *times = swz_by_times(&table->rows, row);
 
-	put_time(table, true, times->wall_ns);
+	put_wall(table, times);
 	if (times->known && !times->processor_ns && table->rows.bound_ns > 0)
 		swz_put_time_below(&table->cells, SWZ_COLOUR_NONE, 0,
 				   table->rows.bound_ns);
@@ -451,6 +460,9 @@ static void measure(struct table *table, FILE *stream,
 		calls = row->calls > calls ? row->calls : calls;
 		if (table->rows.has_source)
 			continue;
+		table->bounded |=
+			table->rows.has_times &&
+			swz_by_times(&table->rows, row)->wall_is_bound;
 		if (swz_by_times(&table->rows, row)->wall_ns > longest)
 			longest = swz_by_times(&table->rows, row)->wall_ns;
 		width = width_of_id(row->process->profile->header.pid);
@@ -462,6 +474,7 @@ static void measure(struct table *table, FILE *stream,
 	swz_cells_begin(&table->cells, stream, style, longest, calls,
 			swz_counted_title(table->by->section));
 	table->cells.total = total;
+	table->cells.time += table->bounded;
 }
 
 static void put_legend(struct table *table)
@@ -546,6 +559,11 @@ static void put_rest(struct table *table)
 	if (table->unknown)
 		fputs("?: either cpu or waiting, after the last reading.\n",
 		      stream);
+	if (table->bounded)
+		fprintf(stream,
+			"%s: or more; it was killed, or left by _exit, and "
+			"nothing tells when.\n",
+			table->cells.style->utf8 ? "\u2265" : ">");
 }
 
 void swz_write_table_by(FILE *stream, const struct swz_by_section *by,

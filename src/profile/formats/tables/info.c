@@ -629,8 +629,11 @@ static void put_threads(FILE *stream, struct swz_profile *profile,
 		swz_put_text(stream, thread->name[0] ? thread->name : "-");
 		if (!thread->name[0])
 			padding--;
-		fprintf(stream, "%*s %16" PRIu64 "         ", padding, "",
-			count_calls(profile, thread, findings));
+		fprintf(stream, "%*s %16" PRIu64 "  %s", padding, "",
+			count_calls(profile, thread, findings),
+			swz_thread_times(profile, thread).wall_is_bound
+				? "   >=  "
+				: "       ");
 		put_seconds(stream, swz_profile_ns(profile, (int64_t)ticks));
 		put_processor(stream, profile, thread);
 	}
@@ -750,7 +753,8 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 		fprintf(stream, "times by rank: of %zu, %" PRIu64 " profiles\n",
 			profile->ranks->count,
 			swz_profile_ranked_processes(profile));
-	fputs("duration: ", stream);
+	fputs(swz_profile_end_known(profile) ? "duration: " : "duration: >= ",
+	      stream);
 	put_seconds(stream, duration);
 	fputs(is_sampled(profile) ? " s\n" : " s, with the cost of the hooks\n",
 	      stream);

@@ -31,14 +31,20 @@ static void put_command(FILE *stream, const struct swz_style *style,
 	free(command);
 }
 
-static int64_t wall_ns(const struct swz_section *section)
+static void put_wall_time(FILE *stream, const struct swz_style *style,
+			  const struct swz_section *section)
 {
 	struct swz_extent extent = {0};
+	char figure[SWZ_FIGURE_BYTES];
 	uint64_t ns;
 
 	swz_extent_add_section(&extent, section);
 	ns = extent.end_ns - extent.start_ns;
-	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+	fprintf(stream, ", %s%s wall-clock time, ",
+		extent.end_is_bound ? ">= " : "",
+		swz_figure_time(figure,
+				ns > INT64_MAX ? INT64_MAX : (int64_t)ns,
+				style->utf8));
 }
 
 static void put_many(FILE *stream, uint64_t count, const char *what,
@@ -178,7 +184,6 @@ static void put_who(FILE *stream, const struct swz_style *style,
 {
 	const struct swz_report *report = section->report;
 	bool several = section->runs && section->runs->count > 1;
-	char figure[SWZ_FIGURE_BYTES];
 
 	if (several)
 		put_many(stream, section->runs->count, "run", "runs");
@@ -206,8 +211,7 @@ static void put_who(FILE *stream, const struct swz_style *style,
 	if (several)
 		fputs(", of which these are the means, ", stream);
 	else
-		fprintf(stream, ", %s wall-clock time, ",
-			swz_figure_time(figure, wall_ns(section), style->utf8));
+		put_wall_time(stream, style, section);
 }
 
 static void put_amounts(FILE *stream, const struct swz_style *style,
