@@ -129,7 +129,9 @@ static void put_kind_of_time(FILE *stream, const struct swz_section *section)
 		fprintf(stream, ", the processor time%s", of);
 		break;
 	case SWZ_RUNNING_TIME:
-		fputs(report->unknown_ns ? ", running or unknown" : ", running",
+		fputs(report->unknown_ns > report->total_ns / 100
+			      ? ", running or unknown"
+			      : ", running",
 		      stream);
 		break;
 	case SWZ_WALL_TIME:
