@@ -169,7 +169,6 @@ done
 it 'a thread that there is not'
 "$RUN" -q -o threads "$TARGETS/joined" >/dev/null
 assert_exists threads.samples
-tid=$(info_value threads tid)
 for format in text html json; do
 	capture "$DUMP" -f $format -o - --tid nosuch threads
 	assert_status 1
