@@ -499,7 +499,7 @@ bool swz_dump_has_named_threads(const struct swz_dump_input *counts,
 	bool all;
 
 	both.profiles = swz_allocate(counts->count + samples->count,
-				     sizeof(*both.profiles));
+				     sizeof(struct swz_profile *));
 	for (size_t i = 0; i < counts->count; i++)
 		both.profiles[both.count++] = counts->profiles[i];
 	for (size_t i = 0; i < samples->count; i++)
