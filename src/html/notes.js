@@ -118,6 +118,11 @@ function findRemarks(profile, description, threads, say) {
 			'sample hit took less than ' +
 			duration(description.boundNs) + '. “–”: calls that were ' +
 			'not counted.');
+		if (description.countingNs)
+			say(TIMES, false, duration(description.countingNs) + ' went ' +
+				'into counting calls, and are left out. Up to ' +
+				duration(description.unsureCountingNs) + ' of short ' +
+				'calls may be more of it.');
 		sampleLosses(description, description.cutStacks, say);
 		return;
 	}

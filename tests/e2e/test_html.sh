@@ -82,6 +82,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record woken/ -m trace --flows -- "$TARGETS/flows" sockets
 	record fib -m trace -M fib -- "$TARGETS/fib"
 	record late -m trace -- "$TARGETS/late"
+	record joined -m both -- "$TARGETS/shares"
 	record kept -m trace --slow handle:100us -- "$TARGETS/slow_calls" causes 2000
 	record percent -m trace --percentiles -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	for profile in trace ring many full fib late; do
@@ -105,6 +106,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: jumps whole
 		: percent call_times
 		: kept explained explained_places
+		: joined counting
 		: fibers whole
 		: full table untraced
 		: ring large untraced

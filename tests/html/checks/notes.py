@@ -1,5 +1,6 @@
 """What the profile could not see, estimates, and whose it is."""
 
+import json
 import re
 
 from checks.tables import check_table
@@ -41,6 +42,18 @@ def check_folded(page, profile):
         fail('not told')
     else:
         equal(int(folded), number(sentence[1]), 'folded calls')
+
+
+def check_counting(page, profile):
+    """what counting took is told as json has it"""
+    joined = json.loads(profile.run('-f', 'json'))['parts'][0]['joined']
+    equal([joined['counting_ns'], joined['unsure_counting_ns']],
+          page.eval('[swizzle.model.description.countingNs,'
+                    ' swizzle.model.description.unsureCountingNs]'), 'counting')
+    show(page, 'notes')
+    equal(joined['counting_ns'] > 0, 'went into counting calls' in
+          page.eval("document.querySelector('#notes').innerText"), 'told')
+    show(page, 'functions')
 
 
 def check_merged(page, profile):

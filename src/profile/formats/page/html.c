@@ -66,6 +66,7 @@ struct swz_html_joined_note {
 	bool known;
 	bool by_edge; /* no contexts were recorded */
 	struct swz_joined totals;
+	uint64_t left_out_ns;     /* swz_left_out_ns() */
 	struct swz_losses losses; /* of the samples */
 	uint32_t *uncounted;      /* functions whose calls were not counted */
 	size_t uncounted_count;
@@ -239,6 +240,8 @@ static void put_joined(struct swz_json *json,
 
 	swz_json_ns(json, "boundNs", note->totals.bound_ns);
 	swz_json_integer(json, "samples", note->totals.samples);
+	swz_json_ns(json, "countingNs", (int64_t)note->left_out_ns);
+	swz_json_ns(json, "unsureCountingNs", note->totals.unsure_ns);
 	swz_json_integer(json, "lostSamples", note->losses.lost_samples);
 	swz_json_integer(
 		json, "missedSamples",
@@ -623,6 +626,7 @@ static void note_joined(struct swz_html_joined_note *note,
 		.known = true,
 		.by_edge = report->calls_by_edge,
 		.totals = *section->joined,
+		.left_out_ns = swz_left_out_ns(section),
 		.losses = swz_losses_find(&sampled),
 		.uncounted = swz_allocate(report->function_capacity + 1,
 					  sizeof(*note->uncounted))};
