@@ -348,7 +348,8 @@ for engine in perf pause; do
 	"$DUMP" -q -f csv -o rows --by thread cold.$engine
 	assert_eq 1 "$(($(wc -l <rows) - 1))" "$engine: threads"
 	"$DUMP" -q -f info -o info cold.$engine.samples
-	assert_matches info 'samples in the profiler.s code'
+	# (planning may end between two of a hundred pauses a second)
+	[ $engine = pause ] || assert_matches info 'samples in the profiler.s code'
 	# a thread does not wait while it plans: rows have the heading's waiting
 	"$DUMP" -q -f json -o heading.json cold.$engine
 	python3 - rows heading.json <<'END' || fail "$engine: $(cat rows) $(head -c 400 heading.json)"

@@ -441,7 +441,7 @@ static int64_t sum_self(const struct swz_thread_sums *sums)
 	return sum;
 }
 
-/* Of the thread's time WAITING_NS are known to be waiting, and REST_NS are not:
+/* WAITING_NS of the thread's time are known to be waiting, and REST_NS are not:
  * those after the last reading of its processor time are unknown. */
 static void add_unknown(struct swz_report *report, const struct swz_tree *tree,
 			int64_t waiting_ns, int64_t rest_ns)

@@ -310,7 +310,7 @@ struct swz_dump_join {
 
 void swz_dump_join_begin(struct swz_dump_join *join);
 
-/* What counting took, for JOIN.counting of another join: found from ALL threads
+/* Finds what counting took, for JOIN.counting of another join, from ALL threads
  * and functions, also where only some are shown, so that --tid has the times of
  * --by thread, and hidden functions leave the total as it is. Gives ALL back,
  * which was not ended. */

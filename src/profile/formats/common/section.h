@@ -260,8 +260,8 @@ uint64_t swz_calls_of(const struct swz_report *report);
 /* True if counts and times of a joined section are of one run. */
 bool swz_is_one_run(const struct swz_section *section);
 
-/* Of a joined section: ns of processor time that counting calls and planning
- * took, which is no function's. */
+/* The processor time in ns that counting calls and planning took, of a joined
+ * section. It is no function's. */
 uint64_t swz_left_out_ns(const struct swz_section *section);
 
 /* "Counts are of ..., times of ...", without a newline. */
