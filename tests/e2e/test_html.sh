@@ -82,7 +82,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record woken/ -m trace --flows -- "$TARGETS/flows" sockets
 	record fib -m trace -M fib -- "$TARGETS/fib"
 	record late -m trace -- "$TARGETS/late"
-	record joined -m both -- "$TARGETS/shares"
+	record joined -m both -M pages -- "$TARGETS/pages" 1200000
 	record kept -m trace --slow handle:100us -- "$TARGETS/slow_calls" causes 2000
 	record percent -m trace --percentiles -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	for profile in trace ring many full fib late; do

@@ -136,7 +136,7 @@ struct swz_joined {
 	uint64_t samples;
 	int64_t bound_ns;    /* what one sample stands for */
 	int64_t left_out_ns; /* that went into counting calls */
-	int64_t unsure_ns;   /* of the times: it may have, too */
+	int64_t unsure_ns;   /* of the times: counting may have taken it, too */
 };
 
 /* A call of an empty function, and what it takes more if it is counted: as

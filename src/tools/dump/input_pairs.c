@@ -394,8 +394,6 @@ bool swz_dump_is_pair(const struct swz_dump_input *samples,
 	return false;
 }
 
-/* A range of time, and what shows samples by themselves, is of the other half
- * alone where calls have no times of their own: it takes their place. */
 /* Both halves, as one has the calls and the other one the samples. */
 static void take_both(struct swz_dump_input *input)
 {
@@ -407,6 +405,8 @@ static void take_both(struct swz_dump_input *input)
 	input->sample_count = 0;
 }
 
+/* A range of time, and what shows samples by themselves, is of the other half
+ * alone where calls have no times of their own: it takes their place. */
 static bool take_samples(struct swz_dump_input *input,
 			 const struct swz_dump_options *options)
 {
@@ -463,8 +463,8 @@ static void leave_out_empty(struct swz_dump_input *input,
 	input->sample_count = 0;
 }
 
-/* Profiles of runs that nobody sampled, beside others: calls of theirs have no
- * times, which the rows of all do not show. */
+/* Says which runs were not sampled, where others were: rows have the calls of
+ * all, and the times of those that were. */
 static void warn_unsampled(const struct swz_dump_input *input)
 {
 	for (size_t i = 0; i < input->count; i++) {

@@ -204,12 +204,13 @@ static void take_labels(struct swz_profile *to, const struct swz_profile *from)
 	}
 }
 
+/* In ns since 1970. */
 static uint64_t end_of(const struct swz_profile *profile)
 {
-	return swz_add_count(
-		profile->header.start_realtime_ns,
-		(uint64_t)swz_profile_ns(
-			profile, (int64_t)swz_profile_duration_ticks(profile)));
+	struct swz_extent extent = {0};
+
+	swz_extent_add(&extent, profile);
+	return extent.end_ns;
 }
 
 /* Samples begin with the program, and end with it also if it is killed. Counts

@@ -210,14 +210,24 @@ void swz_put_time(struct swz_cells *cells, enum swz_colour colour, int64_t ns)
 	    cells->time);
 }
 
+static void put_marked_time(struct swz_cells *cells, const char *mark,
+			    int64_t ns)
+{
+	char figure[SWZ_FIGURE_BYTES], marked[SWZ_FIGURE_BYTES + 3];
+
+	snprintf(marked, sizeof(marked), "%s%s", mark,
+		 swz_figure_time(figure, ns, cells->style->utf8));
+	put(cells, SWZ_COLOUR_NONE, marked, cells->time + 1);
+}
+
 void swz_put_rough_time(struct swz_cells *cells, int64_t ns)
 {
-	bool utf8 = cells->style->utf8;
-	char figure[SWZ_FIGURE_BYTES], rough[SWZ_FIGURE_BYTES + 3];
+	put_marked_time(cells, cells->style->utf8 ? "\u2248" : "~", ns);
+}
 
-	snprintf(rough, sizeof(rough), "%s%s", utf8 ? "\u2248" : "~",
-		 swz_figure_time(figure, ns, utf8));
-	put(cells, SWZ_COLOUR_NONE, rough, cells->time + 1);
+void swz_put_time_above(struct swz_cells *cells, int64_t ns)
+{
+	put_marked_time(cells, cells->style->utf8 ? "\u2265" : ">", ns);
 }
 
 void swz_put_count(struct swz_cells *cells, uint64_t count)
@@ -263,16 +273,6 @@ void swz_put_time_below(struct swz_cells *cells, enum swz_colour colour,
 	snprintf(below, sizeof(below), "<%s",
 		 swz_figure_time(figure, bound_ns, cells->style->utf8));
 	put(cells, SWZ_COLOUR_DIM, below, cells->time + 1);
-}
-
-void swz_put_time_above(struct swz_cells *cells, int64_t ns)
-{
-	bool utf8 = cells->style->utf8;
-	char figure[SWZ_FIGURE_BYTES], least[SWZ_FIGURE_BYTES + 3];
-
-	snprintf(least, sizeof(least), "%s%s", utf8 ? "\u2265" : ">",
-		 swz_figure_time(figure, ns, utf8));
-	put(cells, SWZ_COLOUR_NONE, least, cells->time + 1);
 }
 
 void swz_put_count_or_none(struct swz_cells *cells, uint64_t count,
